@@ -28,21 +28,14 @@ inline http_server::Request MakeRequest(HttpMethod method, const std::string& ta
 }
 
 // Calls an asynchronous route. The response has status 0 until the route answers through its Reply.
-inline http_server::Response CallAsync(const http_server::Router& router,
-                                       const http_server::Route& route,
+inline http_server::Response CallAsync(const http_server::Route& route,
                                        http_server::Request request) {
     const auto answer = std::make_shared<http_server::Response>();
     answer->status = 0;
     http_server::Reply reply(
         [answer](http_server::Response response) { *answer = std::move(response); }, request.path,
         request.request_id);
-    auto caller = router.Check(request, route.permission());
-    if (!caller) {
-        reply.Fail(caller.error());
-    } else {
-        request.caller = *std::move(caller);
-        std::get<http_server::AsyncHandler>(route.handler())(std::move(request), std::move(reply));
-    }
+    std::get<http_server::AsyncHandler>(route.handler())(std::move(request), std::move(reply));
     return *answer;
 }
 
@@ -56,8 +49,10 @@ inline http_server::Response CallRouter(const http_server::Router& router,
             request.method, match, {.instance = request.path, .request_id = request.request_id});
     } else {
         request.parameters = std::move(match.parameters);
-        response = match.route->asynchronous() ? CallAsync(router, *match.route, request)
-                                               : RunHandler(router, *match.route, request);
+        auto refusal = Refusal(router, *match.route, request);
+        response = refusal                       ? *std::move(refusal)
+                   : match.route->asynchronous() ? CallAsync(*match.route, request)
+                                                 : RunHandler(*match.route, request);
     }
     for (const auto& field : router.HeadersUnder(request.path)) response.headers.push_back(field);
     return response;

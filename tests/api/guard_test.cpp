@@ -97,6 +97,21 @@ TEST(GuardTest, PagesOfOtherOriginsReadAtMost) {
     }
 }
 
+// A preview or a simulation changes nothing, but a page could make the server compute for seconds.
+TEST(GuardTest, PagesOfOtherOriginsCannotPostForARead) {
+    const Guard guard(std::nullopt);
+    Request request = With("Origin", "https://evil.example");
+    for (const HttpMethod method : {HttpMethod::kPost, HttpMethod::kPut, HttpMethod::kDelete}) {
+        request.method = method;
+        EXPECT_EQ(CodeOf(guard, request, Permission::kRead), Code::kPermissionDenied);
+    }
+    request.method = HttpMethod::kHead;
+    EXPECT_TRUE(guard.Check(request, Permission::kRead));
+    Request own = With("Origin", "http://ksana.example:7100");
+    own.method = HttpMethod::kPost;
+    EXPECT_TRUE(guard.Check(own, Permission::kRead));
+}
+
 TEST(GuardTest, AnotherOriginIsRefusedWithTheRightTokenToo) {
     const Guard guard{std::string(kToken)};
     Request request = With("Origin", "https://evil.example");

@@ -116,7 +116,7 @@ TEST_F(AuditRoutesTest, JobsAreFoundByTheirName) {
 }
 
 TEST_F(AuditRoutesTest, KeysHaveABound) {
-    Idempotency keys(*store_, ids_, 3);
+    Idempotency keys(*store_, ids_, {.keys = 3, .of_client = 3});
     const auto handler = [](const Call&) -> Result<Response> {
         return http_server::JsonResponse(202, "{}");
     };
@@ -132,6 +132,31 @@ TEST_F(AuditRoutesTest, KeysHaveABound) {
     EXPECT_TRUE(send("a")) << "what is there is answered";
     clock_.Advance(std::chrono::hours(25));
     EXPECT_TRUE(send("d")) << "the others have expired";
+}
+
+TEST_F(AuditRoutesTest, NoClientTakesTheKeysOfOthers) {
+    Idempotency keys(*store_, ids_, {.keys = 8, .of_client = 4});
+    const auto handler = [](const Call&) -> Result<Response> {
+        return http_server::JsonResponse(202, "{}");
+    };
+    int sent = 0;
+    const auto send = [&](const std::string& peer) {
+        http_server::Request request = api::MakeRequest(HttpMethod::kPost, "/api/v1/x");
+        request.peer = peer;
+        request.headers.Add("Idempotency-Key", std::to_string(++sent));
+        return keys.Run(request, handler).has_value();
+    };
+    for (int i = 0; i < 4; ++i) EXPECT_TRUE(send("10.0.0.1"));
+    EXPECT_FALSE(send("10.0.0.1")) << "a client has its share";
+    for (int i = 0; i < 4; ++i) EXPECT_TRUE(send("2001:db8::" + std::to_string(i)));
+    EXPECT_FALSE(send("2001:db8::ffff")) << "a /64 is one client";
+    EXPECT_TRUE(send("10.0.0.3")) << "who has sent few keys may go on for a while";
+    EXPECT_TRUE(send("10.0.0.4"));
+    EXPECT_FALSE(send("10.0.0.5")) << "but not for ever";
+    clock_.Advance(std::chrono::hours(13));
+    EXPECT_FALSE(send("10.0.0.1"));
+    clock_.Advance(std::chrono::hours(12));
+    EXPECT_TRUE(send("10.0.0.1")) << "a day later";
 }
 
 }  // namespace

@@ -201,6 +201,28 @@ TEST_F(EventStreamsTest, StreamsAreBoundedAndLetGo) {
     EXPECT_EQ(small.Open({}).error().code, Code::kUnavailable);
 }
 
+TEST_F(EventStreamsTest, NoClientTakesTheStreamsOfOthers) {
+    EventStreams small(*store_, clock_,
+                       {.max_streams = 3,
+                        .max_streams_of_client = 2,
+                        .buffer = 1'000,
+                        .comment_every = std::chrono::seconds(15),
+                        .run_look_every = Duration(1),
+                        .hole_patience = {}});
+    EventRequest greedy;
+    greedy.client = "anyone@10.0.0.1";
+    EventRequest other;
+    other.client = "anyone@10.0.0.2";
+    auto first = *small.Open(greedy);
+    auto second = *small.Open(greedy);
+    EXPECT_EQ(small.Open(greedy).error().code, Code::kExhausted);
+    auto third = small.Open(other);
+    EXPECT_TRUE(third);
+    first->Abandon();
+    small.RunOnce();
+    EXPECT_TRUE(small.Open(greedy)) << "its share is free again";
+}
+
 TEST_F(EventStreamsTest, RunsByItself) {
     ASSERT_TRUE(events_.Start());
     auto stream = *events_.Open({});

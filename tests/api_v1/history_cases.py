@@ -24,7 +24,7 @@ class Events:
         self.socket.settimeout(PATIENCE)
         self.socket.connect(("127.0.0.1", server.port))
         header = f"Last-Event-ID: {last_id}\r\n" if last_id is not None else ""
-        self.socket.sendall(f"GET /api/v1/events{query} HTTP/1.1\r\nHost: x\r\n{header}\r\n"
+        self.socket.sendall(f"GET /api/v1/events{query} HTTP/1.1\r\nHost: localhost\r\n{header}\r\n"
                             .encode())
         self.file = self.socket.makefile("rb")
         self.head = []

@@ -154,7 +154,7 @@ TEST_F(InsightRoutesTest, SimulateRefusesWhatWouldTakeTooLong) {
                           R"("changes":[)" +
                               changes + "]}");
     EXPECT_EQ(answer.status, 400);
-    EXPECT_TRUE(Has(answer, "more than 200000000 fires")) << answer.body;
+    EXPECT_TRUE(Has(answer, "more than 50000000 fires")) << answer.body;
 }
 
 }  // namespace

@@ -23,6 +23,8 @@ SAME = ("format", "pattern", "minimum", "maximum", "minLength", "maxLength", "mi
 ACCEPTED = {
     r"^(PUT|DELETE) /api/v1/(groups|limits|alerts)/.* 422: is missing$":
         "422 is about an Idempotency-Key, which only a POST has",
+    r"^POST /api/v1/(preview|simulate) (.*Idempotency-(Key|Replayed)|409|422).*is missing$":
+        "they change nothing, and their answers are no longer kept: a key is ignored",
     r"^LedgerPage/total: is missing$":
         "the list of the ledger takes no total, so no answer has one",
     r"^Explanation/(run|ledger|related): required is another":

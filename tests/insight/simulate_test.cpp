@@ -218,6 +218,23 @@ TEST_F(SimulateTest, ChangedJobsAreSimulatedWhateverIsStored) {
     EXPECT_EQ(simulation.outcomes[2].id, "z");
 }
 
+TEST_F(SimulateTest, StopsWhenNobodyWaits) {
+    for (const bool slots : {false, true}) {
+        SimulateParams params;
+        params.from = At("2026-03-02T00:00:00Z");
+        params.to = params.from + days(10);
+        params.changes = {Cron("a", "* * * * * *")};  // 864,000 fires
+        if (slots) params.slots = 1;
+        Sources sources = world_.sources();
+        int asked = 0;
+        sources.stopped = [&asked] { return ++asked > 20; };
+        const auto stopped = Simulate(sources, params);
+        ASSERT_FALSE(stopped);
+        EXPECT_EQ(stopped.error().code, Code::kUnavailable);
+        EXPECT_LT(asked, 25) << "it went on";
+    }
+}
+
 TEST_F(SimulateTest, RefusesWhatMakesNoSense) {
     SimulateParams params;
     params.from = At("2026-03-02T00:00:00Z");

@@ -49,7 +49,7 @@ def job_body(job_id):
 
 
 def post(body, *headers):
-    lines = ["POST /jobs HTTP/1.1", "Host: h", *headers, "", ""]
+    lines = ["POST /jobs HTTP/1.1", "Host: localhost", *headers, "", ""]
     return "\r\n".join(lines).encode() + body
 
 
@@ -86,12 +86,12 @@ def smuggling_shapes(job_id):
                                      "Transfer-Encoding: chunked"),
         "chunk without its end": post(b"1\r\nxx0\r\n\r\n" + hidden, "Transfer-Encoding: chunked"),
         "bare LF": b"POST /jobs HTTP/1.1\nHost: h\nContent-Length: 0\n\n" + hidden,
-        "bare CR": b"POST /jobs HTTP/1.1\rHost: h\r\n\r\n" + hidden,
+        "bare CR": b"POST /jobs HTTP/1.1\rHost: localhost\r\n\r\n" + hidden,
         "NUL in a header": post(hidden, "X: a\0b", "Content-Length: 0"),
         "two hosts": post(hidden, "Host: other", "Content-Length: 0"),
         "no host": b"POST /jobs HTTP/1.1\r\nContent-Length: 0\r\n\r\n" + hidden,
         "HTTP/1.0 in chunks": inner.join([b"POST /jobs HTTP/1.0\r\nTransfer-Encoding: chunked\r\n"
                                           b"\r\n", b""]),
         "HTTP/2": b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + hidden,
-        "blank in the target": b"POST /jobs /x HTTP/1.1\r\nHost: h\r\n\r\n" + hidden,
+        "blank in the target": b"POST /jobs /x HTTP/1.1\r\nHost: localhost\r\n\r\n" + hidden,
     }

@@ -15,6 +15,12 @@ POSTGRES_SIZE = ("SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg
 PAUSES = {"sqlite": 0.05, "postgres": 0.5}
 
 
+def memory_of(server, key="VmRSS"):
+    """Returns a member of /proc/PID/status in bytes."""
+    with open(f"/proc/{server.process.pid}/status", encoding="utf-8") as file:
+        return next(int(line.split()[1]) << 10 for line in file if line.startswith(key + ":"))
+
+
 class UsageWatch:
     """Measures repeatedly on its own thread, and keeps the highest values of every phase."""
 

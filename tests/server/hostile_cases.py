@@ -21,16 +21,12 @@ from kit.raw_client import Raw, hidden_request, job_body, post, smuggling_shapes
 from kit.server import Server
 from kit.targets import Target
 from kit.times import after, time_of
+from kit.usage import memory_of
 from kit.waiting import PATIENCE, wait_for, wait_until
 
 PARALLEL = 3
 MOST_GROWTH = 40 << 20      # bytes of memory that an attack may cost, in an unoptimised build
 LATEST = 1.0                # seconds that a well-behaved job may be late during an attack
-
-
-def memory_of(server, key="VmRSS"):
-    with open(f"/proc/{server.process.pid}/status", encoding="utf-8") as file:
-        return next(int(line.split()[1]) << 10 for line in file if line.startswith(key + ":"))
 
 
 def check_memory(server, before):
@@ -272,7 +268,7 @@ def slow_clients_are_cut_and_harm_nobody(server, target, hostile):
     for number in range(200):
         connection = socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE)
         if number % 2:
-            connection.sendall(b"GET /jobs HTTP/1.1\r\nHost: h\r\nX-Slow: ")
+            connection.sendall(b"GET /jobs HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
         else:
             connection.sendall(post(b"{", "Content-Length: 1000"))
         connection.setblocking(False)
@@ -355,7 +351,7 @@ def pipelined_requests_are_answered_in_order(server, target, hostile):
     for number in range(50):
         body = job_body(f"p{number}")
         content += post(body, f"Content-Length: {len(body)}")
-        content += f"GET /jobs/p{number} HTTP/1.1\r\nHost: h\r\n\r\n".encode()
+        content += f"GET /jobs/p{number} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
         expected += [(201, f"p{number}"), (200, f"p{number}")]
     with Raw(server) as raw:
         # A thread sends them: the server need not read all requests before its first answer.
@@ -381,14 +377,15 @@ def garbage_and_half_closed_connections(server, target, hostile):
     for number in range(60):
         with Raw(server) as raw:
             start = source.choice((b"", b"\x16\x03\x01\x02\x00\x01\x00", b"GET / HTTP/1.1\r\n",
-                                   b"POST /jobs HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\n"))
+                                   b"POST /jobs HTTP/1.1\r\nHost: localhost\r\n"
+                                   b"Content-Length: 10\r\n\r\n"))
             raw.send(start + source.randbytes(source.randrange(1, 3000)))
             raw.socket.shutdown(socket.SHUT_WR)
             got = raw.read_to_end()
         check(all(400 <= status < 500 for status in statuses(got)),
               f"seed {seed}, number {number}: {got[:200]!r}")
     with Raw(server) as raw:        # half-closed: the server still answers
-        raw.send(b"GET /health HTTP/1.1\r\nHost: h\r\n\r\n")
+        raw.send(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
         raw.socket.shutdown(socket.SHUT_WR)
         equal(statuses(raw.read_to_end()), [200], "half-closed")
     for content in (b"", b"GET /jo", post(b"{", "Content-Length: 100")):
@@ -409,7 +406,7 @@ def idle_connections_cost_little(server, target, hostile):
             for _ in range(500)]
     try:
         for connection in idle[::2]:        # half of them have been used
-            connection.sendall(b"GET /health HTTP/1.1\r\nHost: h\r\n\r\n")
+            connection.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
         for connection in idle[::2]:
             check(connection.recv(65536).startswith(b"HTTP/1.1 200"), "not answered")
         for _ in range(5):

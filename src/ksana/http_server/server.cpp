@@ -13,12 +13,13 @@ namespace ksana::http_server {
 struct Server::Running {
     explicit Running(Server& server)
         : pool({.threads = server.options_.pool_threads, .queue = server.options_.pool_queue},
-               [&router = server.router_](Work work) { RunWork(router, std::move(work)); }),
+               [](Work work) { RunWork(std::move(work)); }),
           network({.options = server.options_,
                    .router = server.router_,
                    .clock = server.clock_,
                    .random = server.random_,
                    .pool = pool,
+                   .bodies = std::make_shared<BodyBudget>(server.options_.max_bodies_bytes),
                    .statistics = server.statistics_}) {}
 
     WorkPool pool;

@@ -177,31 +177,101 @@ TEST_F(ServerLimitsTest, AThousandIdleConnectionsDisturbNobody) {
     for (std::size_t i = 1; i < idle.size(); i += 2) ASSERT_EQ(idle.at(i).Read().body, "hello");
 }
 
-TEST_F(ServerLimitsTest, OneAddressHasSoManyConnections) {
-    options_.max_connections_per_address = 2;
-    const Statistics& statistics = Start().statistics();
-    {
-        RawClient first = Client();
-        RawClient second = Client();
-        EXPECT_EQ(first.Ask(Get("/hello")).status, 200);
-        EXPECT_EQ(second.Ask(Get("/hello")).status, 200);
-        RawClient third = Client();
-        EXPECT_TRUE(third.AtEnd());
-        EXPECT_EQ(statistics.connections_refused, 1U);
-        // The server closes the connection, so its place is free when the client sees the end.
-        EXPECT_EQ(first.Ask(Get("/hello", "Connection: close\r\n")).status, 200);
-        first.ShutdownSend();
-        EXPECT_TRUE(first.AtEnd());
+// Routes that hold their connection: what a client does that takes all connections.
+class CrowdTest : public ServerLimitsTest {
+  protected:
+    CrowdTest() {
+        router_.Add({HttpMethod::kGet, "/parked", Permission::kPublic, "Never answers.",
+                     Where::kInline, [this](const Request&&, Reply reply) {
+                         const MutexLock lock(mutex_);
+                         parked_.push_back(std::move(reply));
+                         changed_.NotifyAll();
+                     }});
+        router_.Add(Route(HttpMethod::kGet, "/live", Permission::kPublic, "Lives.", Where::kInline,
+                          [](const Request&) { return TextResponse(200, "live"); })
+                        .ForProbes());
+        options_.drain = milliseconds(20);
+    }
+
+    // Opens connections whose requests are never answered.
+    std::vector<RawClient> Park(std::size_t count) {
+        std::vector<RawClient> clients;
+        for (std::size_t i = 0; i < count; ++i) {
+            clients.push_back(Client());
+            clients.back().Send(Get("/parked"));
+        }
+        MutexLock lock(mutex_);
+        EXPECT_TRUE(changed_.WaitFor(lock, std::chrono::seconds(20), [&]() KSANA_REQUIRES(mutex_) {
+            return parked_.size() == count;
+        }));
+        return clients;
+    }
+
+    Mutex mutex_;
+    CondVar changed_;
+    std::vector<Reply> parked_ KSANA_GUARDED_BY(mutex_);
+};
+
+TEST_F(CrowdTest, IdleConnectionsMakeRoomForNewOnes) {
+    for (const std::size_t io_threads : {1, 2}) {
+        options_.io_threads = io_threads;
+        options_.max_connections_per_address = 4;
+        const Statistics& statistics = Start().statistics();
+        std::vector<RawClient> idle;
+        for (int i = 0; i < 4; ++i) {
+            idle.push_back(Client());
+            EXPECT_EQ(idle.back().Ask(Get("/hello")).status, 200);
+        }
+        for (int i = 0; i < 20; ++i) {
+            RawClient fresh = Client();
+            EXPECT_EQ(fresh.Ask(Get("/hello")).status, 200) << i;
+            idle.push_back(std::move(fresh));
+        }
+        EXPECT_EQ(statistics.connections_refused, 0U);
+        EXPECT_EQ(idle.back().Ask(Get("/pool")).status, 200) << "the longest idle goes first";
+        server_.reset();
+        router_ = Router();
+        router_.Add({HttpMethod::kGet, "/hello", Permission::kPublic, "Greets.", Where::kInline,
+                     [](const Request&) { return TextResponse(200, "hello"); }});
+        router_.Add({HttpMethod::kGet, "/pool", Permission::kPublic, "Greets.", Where::kPool,
+                     [](const Request&) { return TextResponse(200, "pool"); }});
     }
 }
 
-TEST_F(ServerLimitsTest, AllAddressesTogetherHaveSoManyConnections) {
+TEST_F(CrowdTest, OneAddressHasSoManyConnections) {
+    options_.max_connections_per_address = 2;
+    const Statistics& statistics = Start().statistics();
+    const std::vector<RawClient> busy = Park(2);
+    RawClient third = Client();
+    const RawAnswer refused = third.Ask(Get("/hello"));
+    EXPECT_EQ(refused.status, 503);
+    EXPECT_EQ(refused.Field("Retry-After"), "1");
+    EXPECT_TRUE(third.AtEnd());
+    EXPECT_EQ(statistics.connections_refused, 1U);
+}
+
+TEST_F(CrowdTest, AllAddressesTogetherHaveSoManyConnections) {
     options_.max_connections = 1;
     Start();
-    RawClient first = Client();
-    EXPECT_EQ(first.Ask(Get("/hello")).status, 200);
-    EXPECT_TRUE(Client().AtEnd());
-    EXPECT_EQ(first.Ask(Get("/hello")).status, 200);
+    const std::vector<RawClient> busy = Park(1);
+    EXPECT_EQ(Ask(Get("/hello")).status, 503);
+}
+
+TEST_F(CrowdTest, ProbesAreAnsweredWhenAllIsTaken) {
+    options_.max_connections = 3;
+    options_.reserved_connections = 2;
+    Start();
+    const std::vector<RawClient> busy = Park(3);
+    for (int i = 0; i < 10; ++i) {
+        RawClient probe = Client();
+        EXPECT_EQ(probe.Ask(Get("/live")).body, "live");
+        EXPECT_TRUE(probe.AtEnd()) << "one request";
+    }
+    // Connections that take the reserve and say nothing give way to new ones.
+    std::vector<RawClient> silent;
+    for (int i = 0; i < 10; ++i) silent.push_back(Client());
+    for (int i = 0; i < 10; ++i) EXPECT_EQ(Ask(Get("/live")).body, "live");
+    EXPECT_EQ(Ask(Get("/nowhere")).status, 404);
 }
 
 }  // namespace

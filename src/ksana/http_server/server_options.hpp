@@ -26,9 +26,15 @@ struct ServerOptions {
     std::size_t max_header_bytes = std::size_t{16} * 1024;
     std::size_t max_header_fields = 100;
     std::size_t max_body_bytes = std::size_t{1024} * 1024;  // default; see Route::WithBodyLimit
+    // Memory for all bodies that are being read or handled; see BodyBudget. No body may be larger.
+    std::size_t max_bodies_bytes = std::size_t{64} * 1024 * 1024;
+    // Also bounded by the descriptors of the process (RLIMIT_NOFILE).
     std::size_t max_connections = 10'000;
     // An address is one IPv4 address or one /64 of IPv6.
     std::size_t max_connections_per_address = 1'000;
+    // Beyond these limits a new connection takes the place of one that has been idle for longest.
+    // If none is idle, it is one of so many that serve only probes (Route::ForProbes).
+    std::size_t reserved_connections = 16;
 
     // From the first byte of a request head to its last. Also limits the TLS handshake.
     Duration header_deadline = std::chrono::seconds(10);

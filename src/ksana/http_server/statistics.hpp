@@ -16,6 +16,7 @@ struct Statistics {
     std::atomic<std::uint64_t> connections_refused{0};  // over a limit
     std::atomic<std::uint64_t> connections_cut{0};      // a deadline passed
     std::atomic<std::uint64_t> pool_refused{0};         // requests answered 503: the queue was full
+    std::atomic<std::uint64_t> bodies_refused{0};  // requests answered 503: no memory for the body
     // Answers by class: [2] counts statuses 200 to 299; [0] counts statuses outside 100 to 599.
     std::array<std::atomic<std::uint64_t>, 6> answers{};
 };

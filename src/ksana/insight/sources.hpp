@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include "ksana/base/error/result.hpp"
 #include "ksana/base/time/time.hpp"
 #include "ksana/engine/plan/schedule_cache.hpp"
 #include "ksana/schedule/calendar/calendar.hpp"
@@ -27,6 +28,14 @@ struct Sources {
     schedule::ZoneDatabase& zones;
     engine::FindCalendar find_calendar;  // may be empty
     FindRules find_rules;                // may be empty: then explanations name no rule
+    // Whether nobody waits for the answer any more. Asked now and then by what computes for long,
+    // which then fails with kUnavailable. May be empty: somebody waits.
+    std::function<bool()> stopped = {};
+
+    Result<void> GoOn() const {
+        if (!stopped || !stopped()) return {};
+        return Error(Code::kUnavailable, "stopped: the client has gone");
+    }
 
     schedule::ScheduleContext ContextFor(TimePoint created_at) const {
         return {.zones = zones, .created_at = created_at, .find_calendar = find_calendar};

@@ -198,6 +198,7 @@ struct Application::Everything {
             [this](const http_server::Request& request, http_server::Permission permission) {
                 return guard.Check(request, permission);
             });
+        if (auto hosts = HostRuleOf(settings)) router.SetHosts(*std::move(hosts));
         api::AddTimerRoutes(router, {.jobs = job_service,
                                      .store = *store,
                                      .defaults = DefaultsOf(settings),

@@ -143,6 +143,7 @@ http_server::ServerOptions ServerOptionsOf(const Settings& settings,
                                               .key_file = settings.tls_key};
     }
     options.max_body_bytes = settings.max_body;
+    options.max_bodies_bytes = settings.max_bodies;
     options.io_threads = kIoThreads;
     // A thousand workers behind one address, each with a waiting poll and a heartbeat, have room.
     options.max_connections_per_address = kConnectionsOfAnAddress;
@@ -150,6 +151,15 @@ http_server::ServerOptions ServerOptionsOf(const Settings& settings,
     options.drain = std::min(settings.shutdown_timeout, kRequestDrain);
     options.on_drain = std::move(on_drain);
     return options;
+}
+
+std::optional<http_server::HostRule> HostRuleOf(const Settings& settings) {
+    const bool token = !settings.api_token_file.empty();
+    if (token && settings.allowed_hosts.empty()) return std::nullopt;
+    std::vector<std::string> names = settings.allowed_hosts;
+    names.push_back(settings.address);
+    const bool any_address = settings.address == "0.0.0.0" || settings.address == "::";
+    return http_server::HostRule(names, any_address);
 }
 
 api::EventStreams::Options EventOptionsOf(const Settings& settings) {

@@ -42,6 +42,9 @@ Result<http_client::ClientOptions> ClientOptionsOf(const Settings& settings);
 Result<std::optional<mail::SmtpOptions>> SmtpOptionsOf(const Settings& settings);
 http_server::ServerOptions ServerOptionsOf(const Settings& settings,
                                            std::function<void()> on_drain);
+// Returns nullopt if every Host is accepted: a token already keeps out pages that rebind a name
+// (docs/decisions/0041-before-a-request-is-read.md).
+std::optional<http_server::HostRule> HostRuleOf(const Settings& settings);
 // With several writing nodes, events may become visible out of the order of their numbers.
 api::EventStreams::Options EventOptionsOf(const Settings& settings);
 

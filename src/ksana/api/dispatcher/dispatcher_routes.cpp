@@ -195,7 +195,7 @@ class DispatcherTaskHandlers {
     Result<void> Check(const DispatcherTask& task) const {
         auto problems =
             WithUntold(task.problems, codec::InDispatcherWords(services_.jobs.FaultsOf(task.job)));
-        if (!problems.empty()) return Error(std::move(problems));
+        if (!problems.empty()) return Error(std::move(problems), task.untold);
         return {};
     }
 

@@ -46,7 +46,7 @@ class DispatcherWorkerHandlers {
         if (read.worker.incarnation.IsNil()) read.worker.incarnation = RandomUuid(random_);
         auto problems = WithUntold(std::move(read.problems),
                                    codec::InWorkerWords(model::ValidateWorker(read.worker)));
-        if (!problems.empty()) return Error(std::move(problems));
+        if (!problems.empty()) return Error(std::move(problems), read.untold);
         KSANA_TRY(const WorkerService::Shown shown, workers_.Register(std::move(read.worker)));
         Response response = JsonResponse(201, TextOf(shown));
         response.headers.emplace_back("Location", "/api/workers/" + shown.worker.id);

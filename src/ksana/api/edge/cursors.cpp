@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 
 #include <fmt/core.h>
 #include <openssl/evp.h>
@@ -32,12 +33,19 @@ std::string TextOf(const Digest& digest, unsigned size) {
 
 }  // namespace
 
-std::string Sha256(std::string_view text) {
+std::string Sha256(std::string_view text) { return Sha256(std::span(&text, 1)); }
+
+std::string Sha256(std::span<const std::string_view> parts) {
     Digest digest{};
     unsigned size = 0;
-    KSANA_CHECK(
-        EVP_Digest(text.data(), text.size(), digest.data(), &size, EVP_sha256(), nullptr) == 1,
-        "SHA-256 failed");
+    const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(),
+                                                                          &EVP_MD_CTX_free);
+    bool well = context && EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) == 1;
+    for (const std::string_view part : parts) {
+        well = well && EVP_DigestUpdate(context.get(), part.data(), part.size()) == 1;
+    }
+    well = well && EVP_DigestFinal_ex(context.get(), digest.data(), &size) == 1;
+    KSANA_CHECK(well, "SHA-256 failed");
     std::string hex;
     for (unsigned i = 0; i < size; ++i) {
         hex += kHexDigits[digest.at(i) >> 4U];

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -13,6 +14,8 @@ namespace ksana::api {
 
 // Returns the SHA-256 of `text` as 64 hexadecimal digits.
 std::string Sha256(std::string_view text);
+// Of the parts as one text, without a copy of them.
+std::string Sha256(std::span<const std::string_view> parts);
 // Returns the HMAC-SHA256 of `text` as 32 bytes.
 std::string HmacSha256(std::string_view key, std::string_view text);
 

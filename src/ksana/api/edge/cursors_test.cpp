@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 namespace ksana::api {
 namespace {
 
@@ -17,6 +19,8 @@ std::string Hex(std::string_view bytes) {
 
 TEST(CursorsTest, HashesAreThoseOfTheStandards) {
     EXPECT_EQ(Sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    const std::array<std::string_view, 3> parts = {"a", "", "bc"};
+    EXPECT_EQ(Sha256(parts), Sha256("abc"));
     // RFC 4231, test case 2
     EXPECT_EQ(Hex(HmacSha256("Jefe", "what do ya want for nothing?")),
               "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");

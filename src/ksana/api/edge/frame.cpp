@@ -79,6 +79,7 @@ void Add(http_server::Router& router, HandlerContext& context, const RouteInfo& 
     http_server::Route route(info.method, std::string(kPrefix) + info.path, info.permission,
                              info.summary, quick ? http_server::Where::kInline : info.where,
                              std::move(handler));
+    if (info.body == nullptr) (void)std::move(route).WithBodyLimit(http_server::kIgnoredBody);
     if (info.body_limit) (void)std::move(route).WithBodyLimit(*info.body_limit);
     router.Add(std::move(route));
     context.description.Add(info);

@@ -14,14 +14,15 @@ namespace ksana::api {
 // Authorizes requests. With a token, every route that is not public requires "Authorization: Bearer
 // …". Without one, every client that reaches the address may do everything, which is why a server
 // without a token listens on loopback only. A browser on the same machine reaches that address too,
-// so requests that change something and come from a page of another origin are refused. Immutable,
-// hence thread-safe.
+// so requests that come from a page of another origin are refused, unless they are GET or HEAD and
+// only read. (Pages that rebind a name are refused by http_server::HostRule.) Immutable, hence
+// thread-safe.
 class Guard {
   public:
     explicit Guard(std::optional<std::string> token) : token_(std::move(token)) {}
 
     // Returns the caller, kUnauthenticated for a missing or wrong token, or kPermissionDenied for a
-    // change from another origin.
+    // request from another origin. Looks at the head of the request only.
     Result<http_server::Caller> Check(const http_server::Request& request,
                                       http_server::Permission permission) const;
 

@@ -72,23 +72,17 @@ void AnswerReady(const std::shared_ptr<const Health>& health, const Request& req
 Route ReadyRoute(const std::shared_ptr<const Health>& health) {
     const std::string words = "Whether it can serve";
     if (health->store == nullptr) {
-        return {HttpMethod::kGet,
-                "/readyz",
-                Permission::kPublic,
-                words,
-                Where::kPool,
-                Handler([health](const Request& request) -> Response {
-                    return Answer(health->ready, request);
-                })};
+        return Route(HttpMethod::kGet, "/readyz", Permission::kPublic, words, Where::kPool,
+                     Handler([health](const Request& request) -> Response {
+                         return Answer(health->ready, request);
+                     }))
+            .ForProbes();
     }
-    return {HttpMethod::kGet,
-            "/readyz",
-            Permission::kPublic,
-            words,
-            Where::kInline,
-            AsyncHandler([health](const Request& request, Reply reply) {
-                AnswerReady(health, request, std::move(reply));
-            })};
+    return Route(HttpMethod::kGet, "/readyz", Permission::kPublic, words, Where::kInline,
+                 AsyncHandler([health](const Request& request, Reply reply) {
+                     AnswerReady(health, request, std::move(reply));
+                 }))
+        .ForProbes();
 }
 
 }  // namespace
@@ -99,13 +93,15 @@ void AddHealthRoutes(http_server::Router& router, Health health) {
                      "Whether the process is alive", Where::kInline,
                      Handler([shared](const Request& request) -> Response {
                          return Answer(shared->live, request);
-                     })));
+                     }))
+                   .ForProbes());
     router.Add(ReadyRoute(shared));
     router.Add(Route(HttpMethod::kGet, "/health", Permission::kPublic,
                      "Answers as long as the process lives", Where::kInline,
                      Handler([](const Request&) -> Response {
                          return JsonResponse(200, R"({"status":"ok"})");
-                     })));
+                     }))
+                   .ForProbes());
     router.Add(Route(HttpMethod::kGet, "/metrics", Permission::kRead, "Metrics for Prometheus",
                      Where::kPool, Handler([shared](const Request& request) -> Response {
                          const auto accept = request.headers.Find("Accept").value_or("");

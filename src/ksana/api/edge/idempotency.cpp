@@ -3,8 +3,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 
+#include "ksana/api/edge/client_shares.hpp"
 #include "ksana/api/edge/cursors.hpp"
 #include "ksana/base/log/log.hpp"
 #include "ksana/http_server/routing/problem.hpp"
@@ -25,7 +27,13 @@ constexpr Duration kPatience = std::chrono::minutes(2);
 constexpr int kMaxTries = 10;
 // Shortest time between two counts while there are too many keys.
 constexpr Duration kCountEvery = std::chrono::seconds(10);
+constexpr Duration kPeriod = kKept / 2;
+// A client with fewer keys than these may send more although there are too many.
+constexpr std::size_t kFewKeys = 1'000;
 constexpr std::string_view kKeys = "api_v1/idempotency/";
+
+// Returns how many keys there may be for such a client to send more.
+std::size_t MostWithFew(std::size_t keys) { return keys + keys / 4; }
 
 bool IsKey(std::string_view key) {
     return !key.empty() && key.size() <= kLongestKey &&
@@ -38,7 +46,8 @@ std::string HashOf(const Request& request) {
     for (const auto& [name, value] : request.query) {
         text += fmt::format("{}:{}={}:{}\n", name.size(), name, value.size(), value);
     }
-    return Sha256(text + "\n" + request.body);
+    const std::array<std::string_view, 3> parts = {text, "\n", request.body};
+    return Sha256(parts);
 }
 
 Response Replay(const StoredAnswer& answer) {
@@ -81,7 +90,7 @@ Result<Response> Idempotency::Run(const Request& request, const CallHandler& han
     const std::string hash = HashOf(request);
     const std::string key =
         std::string(kKeys) + Sha256(fmt::format("{}\n{}", request.caller.name, *given));
-    KSANA_TRY(Held held, Take(key, hash));
+    KSANA_TRY(Held held, Take(key, hash, ClientOf(request)));
     if (held.answer.request != hash) return Problem422(request);
     if (held.answer.status != 0) return Replay(held.answer);
     if (held.version == 0) return Problem409(request);
@@ -98,9 +107,10 @@ Result<Response> Idempotency::Run(const Request& request, const CallHandler& han
 
 // Takes the key, or returns what is stored under it. The caller holds the key if `version` is not
 // 0. kUnavailable: too many concurrent requests with the same key.
-Result<Idempotency::Held> Idempotency::Take(const std::string& key, const std::string& hash) {
+Result<Idempotency::Held> Idempotency::Take(const std::string& key, const std::string& hash,
+                                            const std::string& client) {
     for (int tries = 0; tries < kMaxTries; ++tries) {
-        KSANA_TRY(auto held, TryTake(key, hash));
+        KSANA_TRY(auto held, TryTake(key, hash, client));
         if (held) return *std::move(held);
     }
     return Error(Code::kUnavailable, "too many requests with the same Idempotency-Key");
@@ -108,7 +118,8 @@ Result<Idempotency::Held> Idempotency::Take(const std::string& key, const std::s
 
 // Returns nothing if another request was faster; the caller tries again.
 Result<std::optional<Idempotency::Held>> Idempotency::TryTake(const std::string& key,
-                                                              const std::string& hash) {
+                                                              const std::string& hash,
+                                                              const std::string& client) {
     KSANA_TRY(const TimePoint now, store_.Now());
     Held held;
     std::int64_t expected = 0;
@@ -122,7 +133,7 @@ Result<std::optional<Idempotency::Held>> Idempotency::TryTake(const std::string&
     } else if (document.error().code == Code::kNotFound) {
         held.answer.request = hash;
         held.answer.id = ids_.Next();
-        KSANA_TRY_VOID(CheckRoom());
+        KSANA_TRY_VOID(CheckRoom(client, now));
     } else {
         return document.error();
     }
@@ -171,25 +182,45 @@ Result<void> Idempotency::Keep(const std::string& key, Held& held, const Respons
 // Returns kExhausted if there are too many keys. Keys are counted once; then only new keys of this
 // node are added. Keys of other nodes and expired keys are noticed when the limit seems reached and
 // keys are counted again.
-Result<void> Idempotency::CheckRoom() {
+Result<void> Idempotency::CheckRoom(const std::string& client, TimePoint now) {
     const MutexLock lock(mutex_);
-    if (keys_ && *keys_ < max_keys_) {
-        ++*keys_;
-        return {};
-    }
-    KSANA_TRY(const TimePoint now, store_.Now());
-    if (!counted_ || now - *counted_ >= kCountEvery || now < *counted_) {
-        KSANA_TRY(keys_, CountKeys());
-        counted_ = now;
-    }
-    if (*keys_ >= max_keys_) {
+    const std::size_t own = KeysOf(client, now);
+    if (own >= limits_.of_client) {
         return Error(Code::kExhausted,
-                     fmt::format("{} requests with an Idempotency-Key are remembered; send it "
-                                 "without one, or later",
-                                 *keys_));
+                     fmt::format("{} requests of this client with an Idempotency-Key are "
+                                 "remembered; send it without one, or later",
+                                 own));
+    }
+    if (!keys_ || *keys_ >= limits_.keys) {
+        if (!counted_ || now - *counted_ >= kCountEvery || now < *counted_) {
+            KSANA_TRY(keys_, CountKeys());
+            counted_ = now;
+        }
+        const std::size_t most = own < kFewKeys ? MostWithFew(limits_.keys) : limits_.keys;
+        if (*keys_ >= most) {
+            return Error(Code::kExhausted,
+                         fmt::format("{} requests with an Idempotency-Key are remembered; send it "
+                                     "without one, or later",
+                                     *keys_));
+        }
     }
     ++*keys_;
+    ++recent_[client];
     return {};
+}
+
+// Returns how many keys the client has sent in this period and the one before.
+std::size_t Idempotency::KeysOf(const std::string& client, TimePoint now) {
+    if (now - period_ >= kPeriod) {
+        former_ = now - period_ < 2 * kPeriod ? std::move(recent_) : Counts();
+        recent_ = Counts();
+        period_ = now;
+    }
+    const auto in = [&client](const Counts& counts) {
+        const auto found = counts.find(client);
+        return found == counts.end() ? std::size_t{0} : found->second;
+    };
+    return in(recent_) + in(former_);
 }
 
 Result<std::size_t> Idempotency::CountKeys() {
@@ -200,7 +231,7 @@ Result<std::size_t> Idempotency::CountKeys() {
         KSANA_TRY(const auto page, store_.settings().List(params));
         count += page.items.size();
         params.cursor = page.next;
-    } while (!params.cursor.empty() && count < max_keys_);
+    } while (!params.cursor.empty() && count < MostWithFew(limits_.keys));
     return count;
 }
 

@@ -3,6 +3,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <unordered_map>
 
 #include "ksana/base/error/result.hpp"
 #include "ksana/base/ids/uuid.hpp"
@@ -29,14 +30,23 @@ using CallHandler = std::function<Result<http_server::Response>(const Call&)>;
 // its key gets the first answer, for a day, on every node and after a restart. A 4xx answer changed
 // nothing and is not kept, so that the key can be used for the corrected request. After a 5xx the
 // same request may be retried at once. The engine's retention deletes expired keys. With kMaxKeys
-// stored keys, new ones are refused (kExhausted). Owned by HandlerContext. Thread-safe.
+// stored keys, new ones are refused (kExhausted), as are those of a client that has sent
+// kMaxKeysOfClient to this node within the last day, about. Clients that have sent few may go on
+// beyond kMaxKeys for a while. Owned by HandlerContext. Thread-safe.
 class Idempotency {
   public:
     static constexpr std::size_t kMaxKeys = 100'000;
+    static constexpr std::size_t kMaxKeysOfClient = kMaxKeys / 2;
 
+    struct Limits {
+        std::size_t keys = 0;
+        std::size_t of_client = 0;
+    };
     // `store` and `ids` must outlive the object.
-    Idempotency(store::Store& store, UuidGenerator& ids, std::size_t max_keys = kMaxKeys)
-        : store_(store), ids_(ids), max_keys_(max_keys) {}
+    Idempotency(store::Store& store, UuidGenerator& ids)
+        : Idempotency(store, ids, {.keys = kMaxKeys, .of_client = kMaxKeysOfClient}) {}
+    Idempotency(store::Store& store, UuidGenerator& ids, const Limits& limits)
+        : store_(store), ids_(ids), limits_(limits) {}
 
     // Returns the stored answer, or calls `handler` and stores its answer. Without a key it only
     // calls `handler`. A key that came with another request is a 422, one whose request is in
@@ -51,20 +61,28 @@ class Idempotency {
         bool again = false;
     };
 
-    Result<Held> Take(const std::string& key, const std::string& hash);
-    Result<std::optional<Held>> TryTake(const std::string& key, const std::string& hash);
+    // The keys of clients in a period of half a day: a key counts for this and the next period.
+    using Counts = std::unordered_map<std::string, std::size_t>;
+
+    Result<Held> Take(const std::string& key, const std::string& hash, const std::string& client);
+    Result<std::optional<Held>> TryTake(const std::string& key, const std::string& hash,
+                                        const std::string& client);
     Result<std::int64_t> Put(const std::string& key, const codec::StoredAnswer& answer,
                              std::int64_t expected, TimePoint now);
     Result<void> Keep(const std::string& key, Held& held, const http_server::Response& response);
-    Result<void> CheckRoom();
+    Result<void> CheckRoom(const std::string& client, TimePoint now);
+    std::size_t KeysOf(const std::string& client, TimePoint now) KSANA_REQUIRES(mutex_);
     Result<std::size_t> CountKeys();
 
     store::Store& store_;
     UuidGenerator& ids_;
-    const std::size_t max_keys_;
+    const Limits limits_;
     Mutex mutex_;
     std::optional<std::size_t> keys_ KSANA_GUARDED_BY(mutex_);  // approximate number of stored keys
     std::optional<TimePoint> counted_ KSANA_GUARDED_BY(mutex_);  // time of the last count
+    TimePoint period_ KSANA_GUARDED_BY(mutex_){};                // its beginning
+    Counts recent_ KSANA_GUARDED_BY(mutex_);                     // in this period
+    Counts former_ KSANA_GUARDED_BY(mutex_);                     // in the one before
 };
 
 }  // namespace ksana::api

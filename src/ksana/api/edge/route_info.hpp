@@ -91,7 +91,9 @@ struct RouteInfo {
 
     bool quick_read = false;  // reads one row: runs on the I/O thread if Services::quick_reads
     http_server::Where where = http_server::Where::kPool;
-    std::optional<std::size_t> body_limit = {};  // overrides the server's limit
+    // Overrides the limit of the body: that of the server, or http_server::kIgnoredBody if `body`
+    // is null. Only for routes that take lists or large items.
+    std::optional<std::size_t> body_limit = {};
 };
 
 // Parameters that several resources share.

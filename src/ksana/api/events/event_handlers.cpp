@@ -69,6 +69,7 @@ Result<EventRequest> WishOf(const Request& request) {
 
 Result<Response> Listen(HandlerContext& context, const Request& request) {
     KSANA_TRY(EventRequest wish, WishOf(request));
+    wish.client = ClientOf(request);
     Response response{.status = 200, .content_type = "text/event-stream"};
     KSANA_TRY(response.stream, context.services.events.Open(std::move(wish)));
     response.headers.emplace_back("X-Accel-Buffering", "no");  // keeps proxies from buffering

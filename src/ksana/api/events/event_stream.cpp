@@ -35,8 +35,10 @@ std::string JobOf(const model::AuditEvent& event) {
 
 }  // namespace
 
-EventStream::EventStream(EventRequest wish, std::size_t buffer, std::shared_ptr<Wakeup> wakeup)
+EventStream::EventStream(EventRequest wish, std::size_t buffer, std::shared_ptr<Wakeup> wakeup,
+                         std::unique_ptr<ClientShares::Share> share)
     : wish_(std::move(wish)),
+      share_(std::move(share)),
       stream_(std::make_shared<Stream>(buffer)),
       room_(std::make_shared<std::atomic<bool>>(false)) {
     stream_->OnRoom([room = room_, wakeup = std::move(wakeup)] {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ksana/api/edge/client_shares.hpp"
 #include "ksana/base/time/clock.hpp"
 #include "ksana/http_server/routing/stream.hpp"
 #include "ksana/model/audit_event.hpp"
@@ -20,6 +21,7 @@ struct EventRequest {
     std::optional<std::int64_t> after;  // last event the client has seen; none: from now on
     std::vector<std::string> types;     // resource types; empty: all
     std::string job_id;                 // empty: all jobs
+    std::string client = {};            // ClientOf the request
 };
 
 // The stream of one client: its position, its filter, and the text of server-sent events. Owned by
@@ -27,7 +29,9 @@ struct EventRequest {
 // http_server::Stream inside is thread-safe. A full buffer refuses text until the client has read.
 class EventStream {
   public:
-    EventStream(EventRequest wish, std::size_t buffer, std::shared_ptr<Wakeup> wakeup);
+    // `share` is held as long as the stream.
+    EventStream(EventRequest wish, std::size_t buffer, std::shared_ptr<Wakeup> wakeup,
+                std::unique_ptr<ClientShares::Share> share);
 
     const std::shared_ptr<http_server::Stream>& stream() const { return stream_; }
     std::int64_t position() const { return position_; }
@@ -63,6 +67,7 @@ class EventStream {
     bool Push(const std::string& text);
 
     const EventRequest wish_;
+    const std::unique_ptr<ClientShares::Share> share_;
     const std::shared_ptr<http_server::Stream> stream_;
     const std::shared_ptr<std::atomic<bool>> room_;
     std::int64_t position_ = 0;

@@ -28,6 +28,7 @@ EventStreams::EventStreams(store::Store& store, Clock& clock, const Options& opt
     : store_(store),
       clock_(clock),
       options_(options),
+      shares_(options.max_streams_of_client),
       finished_(store, std::max<Duration>(options.hole_patience, std::chrono::milliseconds(50))),
       thread_("events", [this](const std::stop_token& stop) { Run(stop); }),
       subscription_(store.changes().Subscribe(store::Topic::kEvents | store::Topic::kFinished,
@@ -65,8 +66,15 @@ Result<std::shared_ptr<http_server::Stream>> EventStreams::Open(EventRequest wis
         return Error(Code::kExhausted,
                      fmt::format("{} streams of events are open already", options_.max_streams));
     }
+    auto share = shares_.Enter(wish.client);
+    if (!share) {
+        return Error(
+            Code::kExhausted,
+            fmt::format("this client has {} streams of events open already", shares_.most()));
+    }
     const std::int64_t after = wish.after.value_or(newest);
-    auto fresh = std::make_unique<EventStream>(std::move(wish), options_.buffer, wakeup_);
+    auto fresh =
+        std::make_unique<EventStream>(std::move(wish), options_.buffer, wakeup_, std::move(share));
     fresh->MoveTo(after);
     if (after > newest) {  // id of another store, or newer than a restored backup
         fresh->TellGap("unknown_id", newest);

@@ -29,6 +29,7 @@ class EventStreams final : public Service {
   public:
     struct Options {
         std::size_t max_streams = 200;
+        std::size_t max_streams_of_client = 50;
         std::size_t buffer = std::size_t{256} * 1024;  // bytes of each stream
         Duration comment_every = std::chrono::seconds(15);
         Duration run_look_every = std::chrono::milliseconds(200);
@@ -47,8 +48,8 @@ class EventStreams final : public Service {
     // Ends all streams.
     void Stop() override;
 
-    // Returns the new stream. kExhausted: there are max_streams already. kUnavailable: the server
-    // is stopping.
+    // Returns the new stream. kExhausted: there are max_streams, or max_streams_of_client, already.
+    // kUnavailable: the server is stopping.
     Result<std::shared_ptr<http_server::Stream>> Open(EventRequest wish);
 
     // Sends what is new to all streams. Returns when to call it again at the latest.
@@ -70,6 +71,7 @@ class EventStreams final : public Service {
     const Options options_;
     const std::shared_ptr<Wakeup> wakeup_ = std::make_shared<Wakeup>();
     std::atomic<std::size_t> open_{0};
+    ClientShares shares_;
     std::atomic<bool> ended_runs_{false};
     FinishedRuns finished_;
     SteadyPoint next_look_{};

@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "ksana/api/edge/client_shares.hpp"
 #include "ksana/codec/v1/agent_codec.hpp"
 #include "ksana/engine/agents/agent_polls.hpp"
 #include "ksana/engine/agents/agent_service.hpp"
@@ -21,6 +22,8 @@ using model::AgentOutcome;
 using model::EventVerdict;
 using store::Applied;
 
+// Polls of one client that wait; of all together: AgentPolls::Options::max_polls.
+constexpr std::size_t kMaxPolls = 1'000;
 // A result of a megabyte, its escapes, and the other members of a report.
 constexpr std::size_t kMaxReportBody = std::size_t{8} << 20;
 constexpr std::size_t kMaxExchangeBody = std::size_t{64} << 20;
@@ -45,9 +48,14 @@ class HttpPollClient final : public engine::PollClient {
   public:
     // `reports`: of an exchange, the outcomes of its reports as JSON. The reports are stored, so an
     // exchange is always answered with 200.
+    // `share` is held until the answer.
     HttpPollClient(Reply reply, const model::TraceSampler& sampler,
+                   std::unique_ptr<ClientShares::Share> share,
                    std::optional<std::string> reports = {})
-        : reply_(std::move(reply)), sampler_(sampler), reports_(std::move(reports)) {}
+        : reply_(std::move(reply)),
+          sampler_(sampler),
+          share_(std::move(share)),
+          reports_(std::move(reports)) {}
 
     void Send(std::vector<model::Run> runs) override { Answer(runs, {}, false); }
     void SendWith(std::vector<model::Run> runs, std::vector<model::Job> jobs) override {
@@ -80,6 +88,7 @@ class HttpPollClient final : public engine::PollClient {
 
     Reply reply_;
     const model::TraceSampler sampler_;
+    const std::unique_ptr<ClientShares::Share> share_;
     std::optional<std::string> reports_;
 };
 
@@ -103,7 +112,13 @@ class AgentHandlers {
             reply.Fail(admitted.error());
             return;
         }
-        auto client = std::make_unique<HttpPollClient>(std::move(reply), sampler_);
+        auto share = shares_->Enter(ClientOf(request));
+        if (!share) {
+            reply.Fail(TooManyPolls());
+            return;
+        }
+        auto client =
+            std::make_unique<HttpPollClient>(std::move(reply), sampler_, std::move(share));
         if (!*admitted) return client->SendDrain();
         polls_.Claim({.claim = *std::move(claim), .client = std::move(client)});
     }
@@ -128,6 +143,14 @@ class AgentHandlers {
             }
             if (refused || drains) wish->claim.reset();
         }
+        auto share = wish->claim ? shares_->Enter(ClientOf(request)) : nullptr;
+        if (wish->claim && !share) {
+            if (wish->reports.empty()) {
+                reply.Fail(TooManyPolls());
+                return;
+            }
+            wish->claim.reset();
+        }
         std::vector<Uuid> ids;
         ids.reserve(wish->reports.size());
         for (const model::RunEvent& report : wish->reports) ids.push_back(report.run_id);
@@ -150,8 +173,8 @@ class AgentHandlers {
             return;
         }
         polls_.Settle({.claim = *std::move(wish->claim),
-                       .client = std::make_unique<HttpPollClient>(std::move(reply), sampler_,
-                                                                  std::move(reports))},
+                       .client = std::make_unique<HttpPollClient>(
+                           std::move(reply), sampler_, std::move(share), std::move(reports))},
                       std::move(exchanged->claimed.runs), seen);
     }
 
@@ -169,6 +192,11 @@ class AgentHandlers {
     }
 
   private:
+    Error TooManyPolls() const {
+        return {Code::kExhausted,
+                fmt::format("{} polls of this client wait already", shares_->most())};
+    }
+
     static Result<model::RunEvent> ReportOf(const Call& call, AgentOutcome outcome) {
         KSANA_TRY(const Uuid id, RunIdOf(call.request));
         KSANA_TRY(model::Event event, codec::AgentReportFromJson(call.request.body, outcome));
@@ -199,6 +227,8 @@ class AgentHandlers {
     engine::AgentPolls& polls_;
     engine::WorkerService& workers_;
     const model::TraceSampler sampler_;
+    // A thousand workers behind one address, each with a waiting poll, have room.
+    const std::unique_ptr<ClientShares> shares_ = std::make_unique<ClientShares>(kMaxPolls);
 };
 
 constexpr RouteInfo kClaimRuns{

@@ -23,8 +23,11 @@ using http_server::Response;
 
 constexpr Duration kTick{1};
 constexpr Duration kMaxTolerance = std::chrono::hours(24);
-// Takes a few seconds of one core; several times that with slots.
-constexpr std::int64_t kMaxSimulatedFires = 200'000'000;
+// Takes a second or two of one core; several times that with slots.
+constexpr std::int64_t kMaxSimulatedFires = 50'000'000;
+// Previews compare up to 10,000 jobs; simulations take a core for seconds and much memory.
+constexpr int kMostPreviews = 4;
+constexpr int kMostSimulations = 1;
 
 // Makes faults of a part of the body faults of the body.
 Error Under(std::string_view path, Error error) {
@@ -32,20 +35,18 @@ Error Under(std::string_view path, Error error) {
     return error;
 }
 
-// Holds a flag during its lifetime, if the flag was free: mine() tells. Thread-safe through the
-// flag.
+// Counts itself during its lifetime; mine() tells whether there are no more than `most`.
+// Thread-safe through the count.
 class Turn {
   public:
-    explicit Turn(std::atomic<bool>& taken) : taken_(taken), mine_(!taken.exchange(true)) {}
+    Turn(std::atomic<int>& taken, int most) : taken_(taken), mine_(taken.fetch_add(1) < most) {}
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
-    ~Turn() {
-        if (mine_) taken_ = false;
-    }
+    ~Turn() { --taken_; }
     bool mine() const { return mine_; }
 
   private:
-    std::atomic<bool>& taken_;
+    std::atomic<int>& taken_;
     const bool mine_;
 };
 
@@ -81,10 +82,13 @@ class InsightHandlers {
         return JsonResponse(200, insight::ExplanationToJson(*explained));
     }
 
-    Result<Response> Preview(const Call& call) {
+    // `sources` stops when the client goes.
+    Result<Response> Preview(const http_server::Request& request, const insight::Sources& sources) {
         KSANA_TRY(const insight::PreviewParams params,
-                  insight::PreviewParamsFromJson(call.request.body));
-        const auto preview = insight::PreviewSchedule(InsightSources(services_), params);
+                  insight::PreviewParamsFromJson(request.body));
+        const Turn turn(previewing_, kMostPreviews);
+        if (!turn.mine()) return Error(Code::kExhausted, "other previews are under way");
+        const auto preview = insight::PreviewSchedule(sources, params);
         if (!preview) return Under("/schedule", preview.error());
         return JsonResponse(200, insight::PreviewToJson(*preview));
     }
@@ -104,18 +108,19 @@ class InsightHandlers {
         return JsonResponse(200, insight::JobGraphToJson(graph));
     }
 
-    // A simulation takes a core for seconds and much memory: one at a time, others get kExhausted.
-    Result<Response> Simulate(const Call& call) {
-        KSANA_TRY(insight::SimulateParams params,
-                  insight::SimulateParamsFromJson(call.request.body));
-        const insight::Sources sources = InsightSources(services_);
+    // One at a time, others get kExhausted. `sources` stops when the client goes.
+    Result<Response> Simulate(const http_server::Request& request,
+                              const insight::Sources& sources) {
+        KSANA_TRY(insight::SimulateParams params, insight::SimulateParamsFromJson(request.body));
         KSANA_TRY_VOID(insight::CheckChanges(sources, params));
-        const Turn turn(simulating_);
+        const Turn turn(simulating_, kMostSimulations);
         if (!turn.mine()) return Error(Code::kExhausted, "another simulation is under way");
         params.max_fires = kMaxSimulatedFires;
         KSANA_TRY(const insight::Simulation simulation, insight::Simulate(sources, params));
         return JsonResponse(200, insight::SimulationToJson(simulation));
     }
+
+    const Services& services() const { return services_; }
 
   private:
     // Returns the last nominal fire, even if the calendar blocks it; without one, `now`.
@@ -132,7 +137,8 @@ class InsightHandlers {
     }
 
     const Services services_;
-    std::atomic<bool> simulating_ = false;
+    std::atomic<int> previewing_ = 0;
+    std::atomic<int> simulating_ = 0;
 };
 
 Schema MakeTolerance() { return Schema::Length().Default("1m"); }
@@ -188,9 +194,10 @@ constexpr RouteInfo kPreviewSchedule{
     .id = "previewSchedule",
     .tag = Tag::kInsight,
     .summary = "The fires of a schedule not yet saved",
-    .more = "Changes nothing.",
+    .more = "Changes nothing. Four at a time on each server: 429 with Retry-After beyond that.",
     .body = &insight::kPreviewRequestSchema,
-    .answers = {{{200, "The coming fires.", &insight::kPreviewSchema}}}};
+    .answers = {{{200, "The coming fires.", &insight::kPreviewSchema}}},
+    .keyless = true};
 
 constexpr RouteInfo kSimulate{
     .method = HttpMethod::kPost,
@@ -201,9 +208,10 @@ constexpr RouteInfo kSimulate{
     .summary = "The jobs on a virtual clock",
     .more =
         "Changes nothing. One at a time on each server: 429 with Retry-After while there is "
-        "another.",
+        "another. Stops when the client closes its connection.",
     .body = &insight::kSimulateRequestSchema,
-    .answers = {{{200, "What it would be like.", &insight::kSimulationSchema}}}};
+    .answers = {{{200, "What it would be like.", &insight::kSimulationSchema}}},
+    .keyless = true};
 
 }  // namespace
 
@@ -216,8 +224,19 @@ void AddInsightRoutes(http_server::Router& router, const std::shared_ptr<Handler
     add(kExplainFire, &InsightHandlers::Explain);
     add(kGetGraph, &InsightHandlers::Graph);
     add(kGetJobGraph, &InsightHandlers::GraphOfJob);
-    add(kPreviewSchedule, &InsightHandlers::Preview);
-    add(kSimulate, &InsightHandlers::Simulate);
+    // Asynchronous, as only a Reply knows whether the client is still there.
+    const auto add_long = [&](const RouteInfo& info, auto handler) {
+        AddAsyncRoute(
+            router, context, info,
+            [handlers, handler](const http_server::Request& request, http_server::Reply reply) {
+                insight::Sources sources = InsightSources(handlers->services());
+                sources.stopped = [&reply] { return reply.client_gone(); };
+                auto answer = ((*handlers).*handler)(request, sources);
+                answer ? reply.Send(*std::move(answer)) : reply.Fail(answer.error());
+            });
+    };
+    add_long(kPreviewSchedule, &InsightHandlers::Preview);
+    add_long(kSimulate, &InsightHandlers::Simulate);
 }
 
 }  // namespace ksana::api

@@ -51,11 +51,15 @@ Error& Error::operator=(const Error&) = default;
 Error& Error::operator=(Error&&) noexcept = default;
 Error::~Error() = default;
 
-Error::Error(std::vector<Problem> faults)
+Error::Error(std::vector<Problem> faults, std::size_t untold)
     : code(Code::kInvalidArgument), problems(std::move(faults)) {
     KSANA_CHECK(!problems.empty(), "an invalid-input error names at least one problem");
-    message = problems.size() == 1 ? "the input has a problem"
-                                   : fmt::format("the input has {} problems", problems.size());
+    const std::size_t all = problems.size() + untold;
+    message = all == 1 ? "the input has a problem" : fmt::format("the input has {} problems", all);
+    if (all <= kMostProblems) return;
+    if (problems.size() > kMostProblems) problems.resize(kMostProblems);
+    problems.push_back(
+        {"", fmt::format("and {} more problems", all - problems.size()), "more", {}});
 }
 
 Error Error::WithContext(std::string_view context) && {

@@ -52,7 +52,10 @@ struct Problem {
     }
 };
 
-// A failure as a value. For invalid input `problems` lists every fault; otherwise it is empty.
+// The most problems that an error lists.
+inline constexpr std::size_t kMostProblems = 100;
+
+// A failure as a value. For invalid input `problems` lists the faults; otherwise it is empty.
 struct [[nodiscard]] Error {
     Code code = Code::kInternal;
     std::string message;
@@ -61,8 +64,10 @@ struct [[nodiscard]] Error {
     Error();
     Error(Code error_code, std::string text);
     Error(Code error_code, const char* text);
-    // An error with code kInvalidArgument. `faults` must not be empty.
-    explicit Error(std::vector<Problem> faults);
+    // An error with code kInvalidArgument. `faults` must not be empty. Keeps the first
+    // kMostProblems; then a last one, with code "more", says how many others there are, with
+    // `untold` that are not in `faults`.
+    explicit Error(std::vector<Problem> faults, std::size_t untold = 0);
     // Not inline: nearly every function would contain them, and they are rarely executed.
     Error(const Error&);
     Error(Error&&) noexcept;

@@ -72,5 +72,15 @@ TEST(Error, DescribesEveryProblem) {
     EXPECT_EQ(Error(Code::kInternal, "x").WithContext("while y").message, "while y: x");
 }
 
+TEST(ErrorTest, TellsAHundredProblemsAndHowManyMore) {
+    std::vector<Problem> faults(100, Problem{"/x", "is wrong"});
+    EXPECT_EQ(Error(faults).problems.size(), 100U);
+    faults.resize(250, Problem{"/x", "is wrong"});
+    const Error error(faults, 1000);
+    EXPECT_EQ(error.message, "the input has 1250 problems");
+    ASSERT_EQ(error.problems.size(), 101U);
+    EXPECT_EQ(error.problems.back(), (Problem{"", "and 1150 more problems"}));
+}
+
 }  // namespace
 }  // namespace ksana

@@ -74,7 +74,7 @@ Result<Calendar> CalendarFromView(std::string_view text, const std::string& name
     if (reader.Clean() && calendar.name != name) {
         reader.Fault("/name", "is not that of the path", "immutable");
     }
-    if (!reader.Clean()) return Error(reader.TakeProblems());
+    if (!reader.Clean()) return reader.TakeError();
     return calendar;
 }
 

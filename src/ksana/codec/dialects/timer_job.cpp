@@ -29,7 +29,7 @@ Result<Job> ReadOne(const json::value& value) {
     JsonReader reader(JsonForm::kJobsFile);
     Job job;
     ReadTimerJob(reader, Node{value, ""}, job);
-    if (!reader.Clean()) return Error(reader.TakeProblems());
+    if (!reader.Clean()) return reader.TakeError();
     return job;
 }
 

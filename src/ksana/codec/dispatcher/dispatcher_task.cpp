@@ -130,6 +130,7 @@ Result<DispatcherTask> ReadDispatcherTask(std::string_view text, Job basis) {
     ObjectReader object(reader, Node{value, ""});
     if (object.ok()) ReadMembers(object, task);
     task.problems = reader.TakeProblems();
+    task.untold = reader.UntoldProblems();
     return task;
 }
 

@@ -25,6 +25,7 @@ struct DispatcherTask {
     std::optional<std::int64_t> version;  // the client changes this version and no other
     // Every fault of the text. The members that they name keep the value of the basis.
     std::vector<Problem> problems;
+    std::size_t untold = 0;  // problems that `problems` leaves out
 };
 // Reads a task to create. `retry` has the values for what the text does not say. Fails only if the
 // text is not JSON.

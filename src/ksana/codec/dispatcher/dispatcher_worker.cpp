@@ -84,6 +84,7 @@ Result<DispatcherWorker> DispatcherWorkerFromJson(std::string_view text) {
     ObjectReader object(reader, Node{value, ""});
     if (object.ok()) ReadDispatcherWorker(object, read.worker);
     read.problems = reader.TakeProblems();
+    read.untold = reader.UntoldProblems();
     return read;
 }
 

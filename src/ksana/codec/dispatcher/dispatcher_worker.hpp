@@ -23,6 +23,7 @@ namespace ksana::codec {
 struct DispatcherWorker {
     model::Worker worker;  // the incarnation is nil if the text has none
     std::vector<Problem> problems;
+    std::size_t untold = 0;  // problems that `problems` leaves out
 };
 // Fails only if the text is not JSON; other faults are in the result.
 Result<DispatcherWorker> DispatcherWorkerFromJson(std::string_view text);

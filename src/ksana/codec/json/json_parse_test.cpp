@@ -1,5 +1,6 @@
 #include "ksana/codec/json/json_parse.hpp"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <boost/json/serialize.hpp>
@@ -53,6 +54,38 @@ TEST(ParseJson, BoundsDepthAndSize) {
     EXPECT_NE(Fault(std::string(65, '[') + std::string(65, ']')), "");
     EXPECT_NE(Fault(std::string(100'000, '[')), "");
     EXPECT_NE(Fault("\"" + std::string(5 << 20, 'x') + "\""), "");
+}
+
+std::string Repeated(std::string_view item, std::size_t count) {
+    std::string text;
+    for (std::size_t i = 0; i < count; ++i) text += i == 0 ? item : "," + std::string(item);
+    return text;
+}
+
+TEST(ParseJson, BoundsValuesByTheSizeOfTheText) {
+    EXPECT_EQ(Fault("[" + Repeated("0", 199'000) + "]"), "");
+    EXPECT_EQ(Fault("[" + Repeated(R"("sixteen characters long")", 100'000) + "]"), "");
+    for (const char* item : {"0", "[]", "{}", "1.5", "true", "null", "\"\"", "[0]"}) {
+        EXPECT_NE(Fault("[" + Repeated(item, 400'000) + "]").find("it has more than"),
+                  std::string::npos)
+            << item;
+    }
+    const std::string stored = "[" + Repeated("0", 400'000) + "]";
+    EXPECT_TRUE(ParseJson(stored, LimitsOfStoredJson(stored))) << "a part of a larger document";
+}
+
+TEST(ParseJson, BoundsTheMembersOfObjects) {
+    const auto members = [](int from, int to) {
+        std::string text;
+        for (int i = from; i < to; ++i) text += fmt::format("{}\"{}\":0", i == from ? "" : ",", i);
+        return text;
+    };
+    EXPECT_EQ(Fault("{" + members(0, 100'000) + "}"), "");
+    EXPECT_NE(Fault("{" + members(0, 100'001) + "}").find("more than 100000 members"),
+              std::string::npos);
+    // Objects one after the other do not add up, objects inside each other do.
+    EXPECT_EQ(Fault("[{" + members(0, 60'000) + "},{" + members(0, 60'000) + "}]"), "");
+    EXPECT_NE(Fault("{" + members(0, 60'000) + ",\"x\":{" + members(0, 60'000) + "}}"), "");
 }
 
 // Compares with the library for every character at every position within two words.

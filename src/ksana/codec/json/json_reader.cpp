@@ -159,9 +159,9 @@ void JsonReader::Read(const Node& node, Uuid& out) {
 
 void JsonReader::Read(const Node& node, model::RunStates& out) {
     std::vector<model::RunState> states;
-    const std::size_t before = problems_.size();
+    const std::size_t before = ProblemCount();
     Read(node, states);
-    if (problems_.size() != before) return;
+    if (ProblemCount() != before) return;
     out = 0;
     for (const model::RunState state : states) {
         out = static_cast<model::RunStates>(out | model::SetOf(state));
@@ -175,9 +175,9 @@ bool JsonReader::IsBlank(const Node& node) const {
 
 void JsonReader::ReadPairs(const Node& node, TextMap& out) {
     std::vector<std::vector<std::string>> pairs;
-    const std::size_t before = problems_.size();
+    const std::size_t before = ProblemCount();
     Read(node, pairs);
-    if (problems_.size() != before) return;
+    if (ProblemCount() != before) return;
     std::vector<TextMap::Entry> entries;
     std::set<std::string> seen;
     entries.reserve(pairs.size());
@@ -232,6 +232,10 @@ void ObjectReader::Finish() {
     for (const auto& member : *object_) {
         const std::string_view key = member.key();
         if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
+        if (reader_.Full()) {
+            reader_.CountFaults(1);
+            continue;
+        }
         const auto meant = Nearest(key, known_);
         reader_.Fault(path_ + PointerStep(Excerpt(key, 80)),
                       meant ? fmt::format("is not known here; did you mean \"{}\"?", *meant)

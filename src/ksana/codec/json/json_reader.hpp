@@ -41,13 +41,23 @@ class JsonReader {
     // Switches to another form and returns the previous one.
     JsonForm SwitchTo(JsonForm form) { return std::exchange(form_, form); }
 
+    // Keeps the first kMostProblems faults and counts the others.
     void Fault(const std::string& path, std::string message, std::string_view code = "invalid",
                std::vector<std::string> allowed = {}) {
+        if (Full()) return CountFaults(1);
         problems_.push_back({path, std::move(message), code, std::move(allowed)});
     }
+    // Counts faults that Fault would not keep, without the cost of describing them.
+    void CountFaults(std::size_t faults) { untold_ += faults; }
+    bool Full() const { return problems_.size() >= kMostProblems; }
+
+    // For callers that add problems of their own, and pass UntoldProblems to Error.
+    std::size_t UntoldProblems() const { return untold_; }
     std::vector<Problem> TakeProblems() { return std::move(problems_); }
+    // Returns all faults as one error. There must be one (Clean).
+    Error TakeError() { return Error(std::move(problems_), untold_); }
     bool Clean() const { return problems_.empty(); }
-    std::size_t ProblemCount() const { return problems_.size(); }
+    std::size_t ProblemCount() const { return problems_.size() + untold_; }
 
     void Read(const Node& node, bool& out);
     void Read(const Node& node, std::int32_t& out);
@@ -78,9 +88,9 @@ class JsonReader {
     template <class T>
     void Read(const Node& node, std::optional<T>& out) {
         T value = out.value_or(T{});
-        const std::size_t before = problems_.size();
+        const std::size_t before = ProblemCount();
         Read(node, value);
-        if (problems_.size() == before) out = std::move(value);
+        if (ProblemCount() == before) out = std::move(value);
     }
 
     template <class T>
@@ -98,6 +108,9 @@ class JsonReader {
         if (array == nullptr) return WrongType(node, "an array");
         out.clear();
         for (std::size_t i = 0; i < array->size(); ++i) {
+            // Past so many faults nobody uses what is read, and an item may be much larger than the
+            // text that it is read from.
+            if (Full()) out.clear();
             out.emplace_back();
             read(Node{(*array)[i], node.path + "/" + std::to_string(i)}, out.back());
         }
@@ -116,6 +129,7 @@ class JsonReader {
 
     JsonForm form_;
     std::vector<Problem> problems_;
+    std::size_t untold_ = 0;
 };
 
 // Reads the members of one object by name. Finish reports every member that was not read. `reader`
@@ -266,7 +280,7 @@ Result<T> ReadDocument(std::string_view text, JsonForm form, const JsonLimits& l
     JsonReader reader(form);
     T out{};
     read(reader, Node{value, ""}, out);
-    if (!reader.Clean()) return Error(reader.TakeProblems());
+    if (!reader.Clean()) return reader.TakeError();
     return out;
 }
 

@@ -19,7 +19,7 @@ std::string QuoteJson(std::string_view text) {
 }
 
 Result<std::vector<JsonMember>> JsonMembers(std::string_view object) {
-    KSANA_TRY(const json::value parsed, ParseJson(object));
+    KSANA_TRY(const json::value parsed, ParseJson(object, LimitsOfStoredJson(object)));
     if (!parsed.is_object()) return Error(Code::kInvalidArgument, "not a JSON object");
     std::vector<JsonMember> members;
     members.reserve(parsed.get_object().size());

@@ -47,7 +47,10 @@ Json Json::Make(json::value value) {
 }
 
 Result<Json> Json::Parse(std::string_view text, std::size_t max_bytes) {
-    KSANA_TRY(json::value value, ParseJson(text, {.bytes = max_bytes, .depth = 128}));
+    KSANA_TRY(json::value value, ParseJson(text, {.bytes = max_bytes,
+                                                  .depth = 128,
+                                                  .values = JsonLimits::kAny,
+                                                  .members = JsonLimits::kAny}));
     return Make(std::move(value));
 }
 

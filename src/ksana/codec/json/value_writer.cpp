@@ -75,7 +75,7 @@ void ValueWriter::Write(const TextMap& map) const {
 void ValueWriter::WriteJsonText(const std::string& text) const {
     if (form_ == JsonForm::kRecord) return Write(text);
     if (text.empty()) return output_.Null();
-    const auto parsed = ParseJson(text);
+    const auto parsed = ParseJson(text, LimitsOfStoredJson(text));
     if (!parsed) return Write(text);
     WriteValue(output_, *parsed);
 }

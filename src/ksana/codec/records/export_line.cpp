@@ -76,7 +76,7 @@ std::string ExportEndToLine(const ExportCounts& counts) {
 }
 
 Result<ExportHeader> ExportHeaderFromLine(std::string_view line) {
-    const JsonLimits limits{.bytes = line.size()};
+    const JsonLimits limits = LimitsOfStoredJson(line);
     const auto version = ReadDocument<std::int32_t>(line, JsonForm::kRecord, limits, ReadVersion);
     if (!version) {
         return Error(Code::kInvalidArgument,

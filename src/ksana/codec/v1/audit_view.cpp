@@ -18,7 +18,7 @@ void Put(JsonOutput& out, std::string_view name, std::string_view text) {
 void PutJson(JsonOutput& out, std::string_view name, const std::string& json) {
     if (json.empty()) return;
     out.Key(name);
-    const auto value = ParseJson(json);
+    const auto value = ParseJson(json, LimitsOfStoredJson(json));
     value ? WriteValue(out, *value) : out.Text(json);
 }
 

@@ -132,7 +132,7 @@ Result<JobDefinition> ReadDefinition(const json::value& value) {
     JsonReader reader(JsonForm::kDefinition);
     JobDefinition job;
     reader.Read(Node{value, ""}, job);
-    if (!reader.Clean()) return Error(reader.TakeProblems());
+    if (!reader.Clean()) return reader.TakeError();
     return job;
 }
 

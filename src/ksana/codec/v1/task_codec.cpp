@@ -79,9 +79,6 @@ Schema MakeTaskBatch() {
         .Example(R"({"runs": [{"type": "mail", "priority": 9}, {"type": "mail"}]})");
 }
 
-// Reading a batch stops after this many faults.
-constexpr std::size_t kMaxProblems = 100;
-
 // Room for escapes and other members around the largest payload.
 constexpr std::size_t kMaxTaskText = std::size_t{8} << 20;
 
@@ -93,10 +90,7 @@ void ReadTasks(JsonReader& reader, const Node& node, std::size_t most, std::vect
             node.path, fmt::format("{} in one call; at most {} are taken", array->size(), most),
             "out_of_range");
     }
-    out.resize(array->size());
-    for (std::size_t i = 0; i < out.size() && reader.ProblemCount() < kMaxProblems; ++i) {
-        reader.Read(Node{(*array)[i], fmt::format("{}/{}", node.path, i)}, out[i]);
-    }
+    reader.Read(node, out);
 }
 
 }  // namespace

@@ -72,7 +72,7 @@ Result<RunType> ReadDefinition(const json::value& value, const RunType* before) 
     RunType type;
     reader.Read(Node{value, ""}, type);
     Unmask(reader, type, before);
-    if (!reader.Clean()) return Error(reader.TakeProblems());
+    if (!reader.Clean()) return reader.TakeError();
     if (before == nullptr) return type;
     if (type.code.empty()) type.code = before->code;
     type.created_at = before->created_at;

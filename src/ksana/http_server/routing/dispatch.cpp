@@ -1,9 +1,12 @@
 #include "ksana/http_server/routing/dispatch.hpp"
 
+#include <fmt/core.h>
+
 #include <exception>
 #include <utility>
 
 #include "ksana/base/log/log.hpp"
+#include "ksana/base/text/utf8.hpp"
 
 namespace ksana::http_server {
 namespace {
@@ -28,17 +31,8 @@ Result<void> Guarded(const Route& route, const std::string& request_id, Body bod
     }
 }
 
-void RunAsync(const Router& router, Work work) {
+void RunAsync(Work work) {
     const std::string request_id = work.request.request_id;
-    // The reply stays here until the handler takes it, so that a refusal can be answered.
-    const auto outcome = Guarded(*work.route, request_id, [&]() -> Result<void> {
-        KSANA_TRY(work.request.caller, router.Check(work.request, work.route->permission()));
-        return {};
-    });
-    if (!outcome) {
-        work.reply.Fail(outcome.error());
-        return;
-    }
     // A handler that throws has dropped its reply while unwinding (which answers 500), or has
     // passed it on to be answered later.
     (void)Guarded(*work.route, request_id, [&]() -> Result<void> {
@@ -48,23 +42,46 @@ void RunAsync(const Router& router, Work work) {
     });
 }
 
+Response Misdirected(const Request& request, std::string_view host) {
+    return ProblemOf(
+        Fault{.status = 421,
+              .code = "misdirected_request",
+              .detail = fmt::format("this server is not \"{}\" (the Host of the request): use its "
+                                    "address, or add the name to the setting allowed_hosts",
+                                    Excerpt(Printable(host), 200))},
+        {.instance = request.path, .request_id = request.request_id});
+}
+
 }  // namespace
 
-Response RunHandler(const Router& router, const Route& route, Request& request) {
-    Response response;
+std::optional<Response> Refusal(const Router& router, const Route& route, Request& request) {
+    if (route.permission() == Permission::kPublic) return std::nullopt;
+    const std::string_view host = request.headers.Find("Host").value_or("");
+    if (router.hosts() && !router.hosts()->Accepts(host)) return Misdirected(request, host);
     const auto outcome = Guarded(route, request.request_id, [&]() -> Result<void> {
         KSANA_TRY(request.caller, router.Check(request, route.permission()));
+        return {};
+    });
+    if (outcome) return std::nullopt;
+    return ProblemOf(outcome.error(), request);
+}
+
+Response RunHandler(const Route& route, const Request& request) {
+    Response response;
+    const auto outcome = Guarded(route, request.request_id, [&]() -> Result<void> {
         KSANA_TRY(response, std::get<Handler>(route.handler())(request));
         return {};
     });
     return outcome ? std::move(response) : ProblemOf(outcome.error(), request);
 }
 
-void RunWork(const Router& router, Work work) {
+void RunWork(Work work) {
     if (work.route->asynchronous()) {
-        RunAsync(router, std::move(work));
+        RunAsync(std::move(work));
     } else {
-        work.reply.Send(RunHandler(router, *work.route, work.request));
+        Response response = RunHandler(*work.route, work.request);
+        work.request = Request();  // its body's memory is free again before the client goes on
+        work.reply.Send(std::move(response));
     }
 }
 

@@ -54,6 +54,8 @@ struct Caller {
     std::string name;
 };
 
+class BodyRoom;
+
 // A complete, well-formed request. A plain value, so that tests of handlers can make one by hand.
 struct Request {
     HttpMethod method = HttpMethod::kGet;
@@ -64,6 +66,9 @@ struct Request {
     TextPairs parameters;  // of the route's pattern, decoded, in order
     Headers headers;
     std::string body;
+    // What the body has taken of the server's memory for bodies; given back with the last copy of
+    // the request. Null: made by hand, or without a body.
+    std::shared_ptr<BodyRoom> body_room;
     std::string peer;  // IP address of the client, without the port
     std::string request_id;
     Caller caller;

@@ -51,6 +51,13 @@ std::vector<Segment> ParsePattern(std::string_view pattern) {
     return segments;
 }
 
+// Returns the limit of the body that follows from the method; none: that of the server.
+std::optional<std::size_t> BodyLimitOf(HttpMethod method) {
+    const bool reads =
+        method == HttpMethod::kPost || method == HttpMethod::kPut || method == HttpMethod::kPatch;
+    return reads ? std::nullopt : std::optional(kIgnoredBody);
+}
+
 std::string Join(std::span<const std::string> segments) {
     std::string joined;
     for (const std::string& segment : segments) {
@@ -73,7 +80,8 @@ Route::Route(HttpMethod method, std::string pattern, Permission permission, std:
       permission_(permission),
       description_(std::move(description)),
       where_(where),
-      handler_(std::in_place_index<0>, std::move(handler)) {}
+      handler_(std::in_place_index<0>, std::move(handler)),
+      body_limit_(BodyLimitOf(method)) {}
 
 Route::Route(HttpMethod method, std::string pattern, Permission permission, std::string description,
              Where where, AsyncHandler handler)
@@ -82,10 +90,16 @@ Route::Route(HttpMethod method, std::string pattern, Permission permission, std:
       permission_(permission),
       description_(std::move(description)),
       where_(where),
-      handler_(std::in_place_index<1>, std::move(handler)) {}
+      handler_(std::in_place_index<1>, std::move(handler)),
+      body_limit_(BodyLimitOf(method)) {}
 
 Route&& Route::WithBodyLimit(std::size_t bytes) && {
     body_limit_ = bytes;
+    return std::move(*this);
+}
+
+Route&& Route::ForProbes() && {
+    for_probes_ = true;
     return std::move(*this);
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ksana/base/error/result.hpp"
+#include "ksana/http_server/routing/host_rule.hpp"
 #include "ksana/http_server/routing/message.hpp"
 #include "ksana/http_server/routing/problem.hpp"
 #include "ksana/http_server/routing/reply.hpp"
@@ -24,7 +25,7 @@ std::string_view PermissionName(Permission permission);
 // Where a handler runs.
 enum class Where : std::uint8_t {
     kPool,    // on the pool: may block, for example in a store
-    kInline,  // on the I/O thread: handler and authorisation hook must be quick and never block
+    kInline,  // on the I/O thread: the handler must be quick and never block
 };
 
 // Returns the response; an Error becomes problem+json. A lambda may return a plain Response.
@@ -32,8 +33,13 @@ using Handler = std::function<Result<Response>(const Request&)>;
 // Answers through the Reply, now or later.
 using AsyncHandler = std::function<void(Request, Reply)>;
 
+// The largest body of a request whose route reads none.
+inline constexpr std::size_t kIgnoredBody = 4096;
+
 // One entry of the router. Permission and description are mandatory: the API's description is made
-// from them. An invalid pattern or an empty description aborts in Router::Add.
+// from them. An invalid pattern or an empty description aborts in Router::Add. The body of a GET,
+// HEAD, DELETE or OPTIONS is limited to kIgnoredBody, that of others to
+// ServerOptions::max_body_bytes.
 class Route {
   public:
     // `pattern`: "/jobs/{id}/run-now". A last segment "{rest...}" matches one or more remaining
@@ -43,8 +49,12 @@ class Route {
     Route(HttpMethod method, std::string pattern, Permission permission, std::string description,
           Where where, AsyncHandler handler);
 
-    // Replaces ServerOptions::max_body_bytes for this route.
+    // Replaces the limit of the body for this route.
     Route&& WithBodyLimit(std::size_t bytes) &&;
+
+    // Served on the connections that are kept for probes, too: says whether the server is well, at
+    // once, and nothing else.
+    Route&& ForProbes() &&;
 
     HttpMethod method() const { return method_; }
     const std::string& pattern() const { return pattern_; }
@@ -52,6 +62,7 @@ class Route {
     const std::string& description() const { return description_; }
     Where where() const { return where_; }
     const std::optional<std::size_t>& body_limit() const { return body_limit_; }
+    bool for_probes() const { return for_probes_; }
     const std::variant<Handler, AsyncHandler>& handler() const { return handler_; }
     bool asynchronous() const { return handler_.index() == 1; }
 
@@ -63,11 +74,13 @@ class Route {
     Where where_;
     std::variant<Handler, AsyncHandler> handler_;
     std::optional<std::size_t> body_limit_;
+    bool for_probes_ = false;
 };
 
-// The authorisation hook. Called before the handler of every route that is not public, on the
-// handler's thread, possibly by several threads at once. Fails with kUnauthenticated for an unknown
-// caller and with kPermissionDenied for a known caller without the permission.
+// The authorisation hook. Called for every route that is not public when the head of a request has
+// arrived, before its body is read: on the I/O threads, several at once, so it must be quick and
+// never block. Fails with kUnauthenticated for an unknown caller and with kPermissionDenied for a
+// known caller without the permission.
 using Authorize = std::function<Result<Caller>(const Request&, Permission)>;
 
 // Maps method and path to a route. Owned by the Server; filled before it starts and only read
@@ -83,6 +96,10 @@ class Router {
     Router& Add(Route route);
     // Without a hook, all routes except public ones fail with kUnauthenticated.
     void SetAuthorize(Authorize authorize) { authorize_ = std::move(authorize); }
+
+    // Requests whose Host the rule does not accept get a 421, except those of public routes.
+    void SetHosts(HostRule hosts) { hosts_ = std::move(hosts); }
+    const std::optional<HostRule>& hosts() const { return hosts_; }
 
     // Adds a header field to every answer to a path under `path` ("/api/v1"), including 404, 401
     // and 403. Only one `path` is supported.
@@ -114,6 +131,7 @@ class Router {
     std::vector<std::unique_ptr<const Route>> routes_;
     std::unique_ptr<Node> root_;
     Authorize authorize_;
+    std::optional<HostRule> hosts_;
     std::string header_path_;  // of all fields in headers_
     TextPairs headers_;
 };

@@ -93,20 +93,17 @@ TEST(RouterTest, WithoutAHookOnlyPublicRoutesAreOpen) {
     router.Add(Named(HttpMethod::kGet, "/open"))
         .Add(Named(HttpMethod::kGet, "/closed", Permission::kRead));
     Request request;
-    EXPECT_EQ(RunHandler(router, *router.routes().at(0), request).status, 200);
-    const Response denied = RunHandler(router, *router.routes().at(1), request);
-    EXPECT_EQ(denied.status, 401);
-    EXPECT_EQ(denied.headers, (TextPairs{{"WWW-Authenticate", "Bearer"}}));
+    EXPECT_FALSE(Refusal(router, *router.routes().at(0), request));
+    const auto denied = Refusal(router, *router.routes().at(1), request);
+    ASSERT_TRUE(denied);
+    EXPECT_EQ(denied->status, 401);
+    EXPECT_EQ(denied->headers, (TextPairs{{"WWW-Authenticate", "Bearer"}}));
 }
 
-TEST(RouterTest, TheHookDecidesBeforeTheHandler) {
+TEST(RouterTest, TheHookDecides) {
     Router router;
-    int handled = 0;
-    router.Add({HttpMethod::kGet, "/x", Permission::kOperate, "Counts.", Where::kInline,
-                [&handled](const Request& request) {
-                    ++handled;
-                    return TextResponse(200, request.caller.name);
-                }});
+    router.Add({HttpMethod::kGet, "/x", Permission::kOperate, "Greets.", Where::kInline,
+                [](const Request&) { return NoContent(); }});
     Permission asked = Permission::kPublic;
     router.SetAuthorize([&asked](const Request& request, Permission wanted) -> Result<Caller> {
         asked = wanted;
@@ -114,12 +111,44 @@ TEST(RouterTest, TheHookDecidesBeforeTheHandler) {
         return Caller{.name = "me"};
     });
     Request request;
-    EXPECT_EQ(RunHandler(router, *router.routes().at(0), request).status, 403);
+    const auto denied = Refusal(router, *router.routes().at(0), request);
+    ASSERT_TRUE(denied);
+    EXPECT_EQ(denied->status, 403);
     EXPECT_EQ(asked, Permission::kOperate);
-    EXPECT_EQ(handled, 0);
     request.query.emplace_back("who", "me");
-    EXPECT_EQ(RunHandler(router, *router.routes().at(0), request).body, "me");
-    EXPECT_EQ(handled, 1);
+    EXPECT_FALSE(Refusal(router, *router.routes().at(0), request));
+    EXPECT_EQ(request.caller.name, "me");
+}
+
+TEST(RouterTest, AForeignHostIsMisdirectedExceptOnPublicRoutes) {
+    Router router;
+    router.Add(Named(HttpMethod::kGet, "/open"))
+        .Add(Named(HttpMethod::kGet, "/closed", Permission::kRead));
+    router.SetHosts(HostRule({"ksana.example"}));
+    bool asked = false;
+    router.SetAuthorize([&asked](const Request&, Permission) -> Result<Caller> {
+        asked = true;
+        return Caller{.name = "anyone"};
+    });
+    Request request;
+    request.headers.Add("Host", "evil.example:7100");
+    EXPECT_FALSE(Refusal(router, *router.routes().at(0), request));
+    const auto refused = Refusal(router, *router.routes().at(1), request);
+    ASSERT_TRUE(refused);
+    EXPECT_EQ(refused->status, 421);
+    EXPECT_NE(refused->body.find("evil.example:7100"), std::string::npos) << refused->body;
+    EXPECT_NE(refused->body.find("allowed_hosts"), std::string::npos) << refused->body;
+    EXPECT_FALSE(asked);
+    Request own;
+    own.headers.Add("Host", "KSANA.example");
+    EXPECT_FALSE(Refusal(router, *router.routes().at(1), own));
+}
+
+TEST(RouterTest, RoutesThatReadNoBodyTakeNone) {
+    EXPECT_EQ(Named(HttpMethod::kGet, "/x").body_limit(), kIgnoredBody);
+    EXPECT_EQ(Named(HttpMethod::kDelete, "/x").body_limit(), kIgnoredBody);
+    EXPECT_EQ(Named(HttpMethod::kPost, "/x").body_limit(), std::nullopt);
+    EXPECT_EQ(Named(HttpMethod::kPost, "/x").WithBodyLimit(3).body_limit(), 3U);
 }
 
 }  // namespace

@@ -13,7 +13,6 @@ namespace ksana::http_server {
 namespace {
 
 constexpr std::size_t kOutputBatch = std::size_t{64} * 1024;
-constexpr std::size_t kBodyRead = std::size_t{64} * 1024;
 constexpr std::size_t kMaxRequestId = 128;
 
 bool IsRequestIdChar(char c) {
@@ -21,18 +20,14 @@ bool IsRequestIdChar(char c) {
            std::string_view("-._~:/+=@").find(c) != std::string_view::npos;
 }
 
-// Returns the time that `bytes` may take at `rate` bytes per second.
-Duration TimeFor(std::size_t bytes, std::size_t rate) {
-    return std::chrono::seconds(bytes / std::max<std::size_t>(rate, 1));
-}
-
 }  // namespace
 
 Connection::Connection(const ServeContext& context, ConnectionHost& host,
-                       std::unique_ptr<Transport> transport)
+                       std::unique_ptr<Transport> transport, bool for_probes)
     : context_(context),
       host_(host),
       transport_(std::move(transport)),
+      for_probes_(for_probes),
       parser_(
           {.bytes = context.options.max_header_bytes, .fields = context.options.max_header_fields}),
       phase_deadline_(Now() + context.options.header_deadline),
@@ -139,23 +134,39 @@ bool Connection::BeginRequest() {
     current_.started = Now();
     current_.method = head.method;
     current_.minor_version = head.minor_version;
-    current_.keep_alive = head.keep_alive;
+    current_.keep_alive = head.keep_alive && !for_probes_;
     current_.content_length = head.content_length;
     current_.path = head.target.path;
     current_.request_id = RequestIdOf(head.headers);
     FindRoute(head);
-    Request& request = current_.request;
+    current_.request = TakeRequest(head);
+    if (!current_.early) current_.early = RefusalOfHead();
+    const bool go_on = BeginBody(head);
+    parser_.Reset();
+    return go_on;
+}
+
+std::optional<Response> Connection::RefusalOfHead() {
+    if (for_probes_ && !current_.route->for_probes()) {
+        current_.expected = true;
+        return BusyAnswer("there are too many connections");
+    }
+    return Refusal(context_.router, *current_.route, current_.request);
+}
+
+// Keeps the parameters that FindRoute has found.
+Request Connection::TakeRequest(Head& head) {
+    Request request;
     request.method = head.method;
     request.path = std::move(head.target.path);
     request.segments = std::move(head.target.segments);
     request.query = std::move(head.target.query);
+    request.parameters = std::move(current_.request.parameters);
     request.headers = std::move(head.headers);
     request.peer = transport_->peer();
     request.secure = transport_->secure();
     request.request_id = current_.request_id;
-    const bool go_on = BeginBody(head);
-    parser_.Reset();
-    return go_on;
+    return request;
 }
 
 void Connection::FindRoute(const Head& head) {
@@ -165,7 +176,6 @@ void Connection::FindRoute(const Head& head) {
     } else {
         match = context_.router.Find(head.method, head.target.segments);
     }
-    current_.body_limit = context_.options.max_body_bytes;
     if (match.route == nullptr) {
         current_.early = Router::NoRoute(
             head.method, match, {.instance = current_.path, .request_id = current_.request_id});
@@ -173,56 +183,9 @@ void Connection::FindRoute(const Head& head) {
     }
     current_.route = match.route;
     current_.request.parameters = std::move(match.parameters);
-    if (match.route->body_limit()) current_.body_limit = *match.route->body_limit();
-}
-
-bool Connection::BeginBody(const Head& head) {
-    if (!head.chunked && head.content_length.value_or(0) == 0) return Dispatch();
-    if (head.content_length.value_or(0) > current_.body_limit) return BodyTooLarge();
-    if (head.expects_continue && input_.empty()) {
-        if (current_.early) {
-            // The client may keep its body back or send it all the same. The server cannot tell
-            // which, so the connection cannot be reused.
-            current_.keep_alive = false;
-            return Dispatch();
-        }
-        output_ += "HTTP/1.1 100 Continue\r\n\r\n";
-    }
-    if (head.chunked) {
-        current_.chunks.emplace(ChunkDecoder::Limits{.body = current_.body_limit,
-                                                     .trailer = context_.options.max_header_bytes});
-    }
-    phase_ = Phase::kBody;
-    body_begun_ = Now();
-    SetBodyDeadline();
-    return true;
-}
-
-void Connection::SetBodyDeadline() {
-    phase_deadline_ = body_begun_ + context_.options.body_deadline +
-                      TimeFor(current_.body_bytes, context_.options.min_rate_bytes);
-}
-
-bool Connection::StepBody() {
-    std::string& body = current_.request.body;
-    if (current_.chunks) {
-        std::size_t used = 0;
-        const ParseStatus status = current_.chunks->Feed(input_.data(), used, body);
-        input_.Consume(used);
-        if (status == ParseStatus::kFault) return Refuse(current_.chunks->fault());
-        return status == ParseStatus::kComplete && Dispatch();
-    }
-    const std::uint64_t missing = *current_.content_length - body.size();
-    const std::string_view available = input_.data().substr(0, missing);
-    body += available;
-    input_.Consume(available.size());
-    return available.size() == missing && Dispatch();
-}
-
-bool Connection::BodyTooLarge() {
-    return Refuse({.status = 413,
-                   .code = "body_too_large",
-                   .detail = fmt::format("the body is larger than {} bytes", current_.body_limit)});
+    current_.body_limit =
+        std::min(match.route->body_limit().value_or(context_.options.max_body_bytes),
+                 context_.options.max_bodies_bytes);
 }
 
 bool Connection::Dispatch() {
@@ -234,19 +197,15 @@ bool Connection::Dispatch() {
     }
     const Route& route = *current_.route;
     if (route.where() == Where::kInline && !route.asynchronous()) {
-        Answer(RunHandler(context_.router, route, current_.request));
+        Answer(RunHandler(route, current_.request));
         return true;
     }
     Work work{.route = &route, .request = std::move(current_.request), .reply = MakeReply()};
     if (route.where() == Where::kInline) {
-        RunWork(context_.router, std::move(work));
+        RunWork(std::move(work));
     } else if (!context_.pool.TrySubmit(work)) {
         Increment(context_.statistics.pool_refused);
-        Response busy =
-            ProblemOf(Error(Code::kUnavailable, "the server is busy"),
-                      ProblemPlace{.instance = current_.path, .request_id = current_.request_id});
-        busy.headers.emplace_back("Retry-After", "1");
-        work.reply.Send(std::move(busy));
+        work.reply.Send(BusyAnswer("the server is busy"));
     }
     return false;
 }
@@ -273,6 +232,7 @@ void Connection::OnReply(std::uint64_t ticket, const Response& response) {
 
 void Connection::Answer(const Response& response) {
     reply_.reset();
+    ForgetBody();
     CountAnswer(context_.statistics, response.status);
     LogAnswer(response.status);
     if (response.stream) {
@@ -297,7 +257,7 @@ void Connection::Answer(const Response& response) {
 
 void Connection::LogAnswer(int status) const {
     // 501 and 505 are caused by the client, which could fill the log with them.
-    const bool ours = status >= 500 && status != 501 && status != 505;
+    const bool ours = status >= 500 && status != 501 && status != 505 && !current_.expected;
     const LogLevel level = ours ? LogLevel::kWarn : LogLevel::kDebug;
     if (!LogEnabled(level)) return;
     const std::chrono::duration<double, std::milli> latency = Now() - current_.started;
@@ -344,11 +304,8 @@ void Connection::ReadMore() {
     if (read_pending_ || input_ended_) return;
     const bool waits = phase_ == Phase::kHandling || phase_ == Phase::kStreaming || write_pending_;
     if (waits && input_.size() >= context_.options.max_header_bytes) return;
-    std::size_t least = InputBuffer::kSmall / 4;
-    if (phase_ == Phase::kBody && current_.content_length.value_or(kBodyRead) >= kBodyRead) {
-        least = kBodyRead;
-    }
     read_pending_ = true;
+    const std::size_t least = phase_ == Phase::kBody ? BodyPiece() : InputBuffer::kSmall / 4;
     transport_->Read(shared_from_this(), input_.Prepare(least));
 }
 
@@ -361,8 +318,7 @@ void Connection::Flush() {
         return;
     }
     write_pending_ = true;
-    write_deadline_ = Now() + context_.options.write_deadline +
-                      TimeFor(writing_.size(), context_.options.min_rate_bytes);
+    write_deadline_ = Now() + context_.options.write_deadline + TimeAtMinRate(writing_.size());
 }
 
 void Connection::ForgetWritten() {
@@ -446,9 +402,13 @@ void Connection::CutBy(const char* what) {
     Close();
 }
 
+std::optional<SteadyPoint> Connection::IdleUntil() const {
+    if (phase_ != Phase::kIdle || !input_.empty() || write_pending_) return std::nullopt;
+    return phase_deadline_;
+}
+
 void Connection::Drain() {
-    const bool idle = phase_ == Phase::kIdle && input_.empty() && !write_pending_;
-    if (idle || phase_ == Phase::kOpening) Close();
+    if (IdleUntil() || phase_ == Phase::kOpening) Close();
     if (phase_ == Phase::kStreaming) stream_->End();
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -7,6 +8,7 @@
 
 #include "ksana/base/ids/random.hpp"
 #include "ksana/base/time/clock.hpp"
+#include "ksana/http_server/routing/body_budget.hpp"
 #include "ksana/http_server/routing/mailbox.hpp"
 #include "ksana/http_server/routing/reply.hpp"
 #include "ksana/http_server/routing/router.hpp"
@@ -28,6 +30,7 @@ struct ServeContext {
     const Clock& clock;
     Random& random;
     WorkPool& pool;
+    const std::shared_ptr<BodyBudget> bodies;
     Statistics& statistics;
 };
 
@@ -58,8 +61,9 @@ class ConnectionHost {
 // connection closes and the loop forgets it.
 class Connection final : public TransportEvents, public std::enable_shared_from_this<Connection> {
   public:
+    // `for_probes`: answers one request to a route for probes, and refuses others.
     Connection(const ServeContext& context, ConnectionHost& host,
-               std::unique_ptr<Transport> transport);
+               std::unique_ptr<Transport> transport, bool for_probes);
     ~Connection() override;
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;
@@ -70,6 +74,8 @@ class Connection final : public TransportEvents, public std::enable_shared_from_
     // Closes an idle connection and ends a stream. Otherwise the next answer is the last.
     void Drain();
     void Close();
+    // Returns when the connection is closed unless a request comes; none if it is not idle.
+    std::optional<SteadyPoint> IdleUntil() const;
 
     void OnOpened(bool ok) override;
     void OnRead(std::size_t bytes) override;
@@ -95,6 +101,7 @@ class Connection final : public TransportEvents, public std::enable_shared_from_
         std::optional<Response> early;
         int minor_version = 1;
         bool keep_alive = true;
+        bool expected = false;  // refused because a limit is reached: not worth a warning
         std::size_t body_limit = 0;
         std::optional<std::uint64_t> content_length;
         std::optional<ChunkDecoder> chunks;
@@ -114,9 +121,17 @@ class Connection final : public TransportEvents, public std::enable_shared_from_
     bool StepHead();
     bool BeginRequest();
     void FindRoute(const Head& head);
+    Request TakeRequest(Head& head);
+    std::optional<Response> RefusalOfHead();
     bool BeginBody(const Head& head);
     bool StepBody();
+    bool GrowBody(std::size_t more);
     bool BodyTooLarge();
+    bool RefuseBusy(const char* detail);
+    Response BusyAnswer(const char* detail) const;
+    bool IsSmallBody() const;
+    void ForgetBody();
+    std::size_t BodyPiece() const;
     bool Dispatch();
     Reply MakeReply();
     void OnReply(std::uint64_t ticket, const Response& response);
@@ -139,11 +154,17 @@ class Connection final : public TransportEvents, public std::enable_shared_from_
     void TimeOut();
     void CutBy(const char* what);
     void SetBodyDeadline();
+    // Returns the time that `bytes` may take at the slowest permitted rate.
+    Duration TimeAtMinRate(std::size_t bytes) const {
+        return std::chrono::seconds(bytes /
+                                    std::max<std::size_t>(context_.options.min_rate_bytes, 1));
+    }
     SteadyPoint Now() const { return context_.clock.SteadyNow(); }
 
     const ServeContext& context_;
     ConnectionHost& host_;
     const std::unique_ptr<Transport> transport_;
+    const bool for_probes_;
 
     Phase phase_ = Phase::kOpening;
     InputBuffer input_;

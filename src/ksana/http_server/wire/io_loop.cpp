@@ -59,23 +59,25 @@ void IoLoop::BeginDrain(SteadyPoint deadline) {
 
 void IoLoop::Join() { thread_.Stop(); }
 
-void IoLoop::Adopt(Socket socket, std::string address, std::string peer, asio::ssl::context* tls) {
-    asio::dispatch(io_, [this, socket = std::move(socket), address = std::move(address),
-                         peer = std::move(peer), tls]() mutable {
-        Open(std::move(socket), std::move(address), std::move(peer), tls);
-    });
+void IoLoop::Adopt(Socket socket, ConnectionPlace place, std::string peer,
+                   asio::ssl::context* tls) {
+    asio::dispatch(
+        io_, [this, socket = std::move(socket), place = std::move(place), peer = std::move(peer),
+              tls]() mutable { Open(std::move(socket), std::move(place), std::move(peer), tls); });
 }
 
-void IoLoop::Open(Socket socket, std::string address, std::string peer, asio::ssl::context* tls) {
+void IoLoop::Open(Socket socket, ConnectionPlace place, std::string peer, asio::ssl::context* tls) {
     if (draining_) {
-        admission_.Leave(address);
+        admission_.Leave(place);
         return;
     }
     auto transport = tls != nullptr ? MakeTlsTransport(std::move(socket), *tls, std::move(peer))
                                     : MakePlainTransport(std::move(socket), std::move(peer));
-    auto connection = std::make_shared<Connection>(context_, *this, std::move(transport));
-    connections_.emplace(connection.get(),
-                         Entry{.connection = connection, .address = std::move(address)});
+    auto connection =
+        std::make_shared<Connection>(context_, *this, std::move(transport), place.reserved);
+    connections_.emplace(
+        connection.get(),
+        Entry{.connection = connection, .place = std::move(place), .number = ++opened_});
     Increment(context_.statistics.connections_open);
     connection->Open();
 }
@@ -83,10 +85,36 @@ void IoLoop::Open(Socket socket, std::string address, std::string peer, asio::ss
 void IoLoop::Forget(Connection& connection) {
     const auto found = connections_.find(&connection);
     if (found == connections_.end()) return;
-    admission_.Leave(found->second.address);
+    admission_.Leave(found->second.place);
     context_.statistics.connections_open.fetch_sub(1, std::memory_order_relaxed);
     connections_.erase(found);
     EndIfEmpty();
+}
+
+bool IoLoop::CloseIdle(const std::string& address) {
+    std::shared_ptr<Connection> longest;
+    SteadyPoint first = SteadyPoint::max();
+    for (const auto& [key, entry] : connections_) {
+        if (entry.place.reserved || (!address.empty() && entry.place.address != address)) continue;
+        const auto until = entry.connection->IdleUntil();
+        if (!until || *until >= first) continue;
+        first = *until;
+        longest = entry.connection;
+    }
+    if (longest) longest->Close();
+    return longest != nullptr;
+}
+
+bool IoLoop::CloseReserved() {
+    const Entry* oldest = nullptr;
+    for (const auto& [key, entry] : connections_) {
+        if (!entry.place.reserved) continue;
+        if (oldest == nullptr || entry.number < oldest->number) oldest = &entry;
+    }
+    if (oldest == nullptr) return false;
+    const std::shared_ptr<Connection> connection = oldest->connection;
+    connection->Close();
+    return true;
 }
 
 // After the last connection of a draining loop, removes everything that keeps io_.run() going.

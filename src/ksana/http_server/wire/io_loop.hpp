@@ -34,10 +34,14 @@ class IoLoop final : public ConnectionHost {
     // Blocks until the thread has ended. BeginDrain must have been called.
     void Join();
 
-    // Takes over an accepted connection that was counted at the admission under `address`. `tls` is
+    // Takes over an accepted connection that was counted at the admission under `place`. `tls` is
     // null for a plain connection. Any thread may call.
-    void Adopt(Socket socket, std::string address, std::string peer,
+    void Adopt(Socket socket, ConnectionPlace place, std::string peer,
                boost::asio::ssl::context* tls);
+    // Closes the connection that has been idle for longest, of this address (empty: of any), or the
+    // oldest reserved one. Returns false if there is none.
+    bool CloseIdle(const std::string& address);
+    bool CloseReserved();
 
     boost::asio::io_context& io() { return io_; }
 
@@ -49,10 +53,12 @@ class IoLoop final : public ConnectionHost {
   private:
     struct Entry {
         std::shared_ptr<Connection> connection;
-        std::string address;  // the key for Admission
+        ConnectionPlace place;
+        std::uint64_t number = 0;  // in the order of arrival
     };
 
-    void Open(Socket socket, std::string address, std::string peer, boost::asio::ssl::context* tls);
+    void Open(Socket socket, ConnectionPlace place, std::string peer,
+              boost::asio::ssl::context* tls);
     void RunMail();
     // Restarts the sweep timer.
     void ArmSweep();
@@ -68,6 +74,7 @@ class IoLoop final : public ConnectionHost {
     boost::asio::steady_timer sweep_timer_;
     std::shared_ptr<Mailbox> mailbox_;
     std::unordered_map<Connection*, Entry> connections_;
+    std::uint64_t opened_ = 0;
     bool draining_ = false;
     SteadyPoint drain_deadline_;
     std::chrono::sys_seconds date_second_{};

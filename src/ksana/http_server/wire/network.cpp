@@ -3,12 +3,14 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <openssl/ssl.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ip/v6_only.hpp>
 #include <boost/asio/post.hpp>
 #include <future>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -42,6 +44,25 @@ std::string AdmissionKey(const asio::ip::address& address) {
     if (address.is_v4()) return address.to_string();
     const auto bytes = address.to_v6().to_bytes();
     return {bytes.begin(), bytes.begin() + 8};
+}
+
+// Returns how many connections the descriptors of this process suffice for, besides the reserve. A
+// quarter of them stays for the store, files and outgoing calls.
+std::size_t ConnectionsByDescriptors(std::size_t reserved) {
+    rlimit files{};
+    const bool known = ::getrlimit(RLIMIT_NOFILE, &files) == 0;
+    if (!known || files.rlim_cur == RLIM_INFINITY) return std::numeric_limits<std::size_t>::max();
+    const std::size_t most = files.rlim_cur / 4 * 3;
+    return most > reserved ? most - reserved : 1;
+}
+
+// Gives a socket to another loop.
+Socket Moved(Socket socket, asio::io_context& io) {
+    error_code error;
+    const auto protocol = socket.local_endpoint(error).protocol();
+    Socket moved(io);
+    (void)moved.assign(protocol, socket.release(error), error);
+    return moved;
 }
 
 Result<std::unique_ptr<asio::ssl::context>> MakeTls(const TlsOptions& options) {
@@ -90,6 +111,7 @@ class Listener {
     void AcceptNext();
     void OnAccepted(const error_code& error, Socket socket, IoLoop& loop);
     void Admit(Socket socket, IoLoop& loop);
+    bool FindPlace(ConnectionPlace& place);
 
     const ServeContext& context_;
     Admission& admission_;
@@ -98,7 +120,7 @@ class Listener {
     Acceptor acceptor_;
     asio::steady_timer pause_;
     std::size_t next_loop_ = 0;
-    bool refusing_ = false;  // logged only when it begins
+    bool crowded_ = false;  // logged only when it begins
     std::uint16_t port_ = 0;
 };
 
@@ -162,20 +184,38 @@ void Listener::Admit(Socket socket, IoLoop& loop) {
     const tcp::endpoint remote = socket.remote_endpoint(error);
     if (error) return;  // the client has gone
     const asio::ip::address address = Unmapped(remote.address());
-    std::string key = AdmissionKey(address);
-    if (!admission_.Enter(key)) {
+    ConnectionPlace place{.address = AdmissionKey(address)};
+    const bool free = admission_.Enter(place);
+    const bool found = free || FindPlace(place);
+    if (!found || place.reserved) {
         Increment(context_.statistics.connections_refused);
-        if (!std::exchange(refusing_, true)) {
-            Log(LogLevel::kWarn, "too many connections: new ones are refused",
+        if (!std::exchange(crowded_, true)) {
+            Log(LogLevel::kWarn, "too many connections: new ones are refused, except for probes",
                 {{"peer", address.to_string()}});
         }
-        return;
+        if (!found) return;
+    } else {
+        crowded_ = false;
+        Increment(context_.statistics.connections_accepted);
     }
-    refusing_ = false;
-    Increment(context_.statistics.connections_accepted);
     CloseOnExec(socket.native_handle());
     (void)socket.set_option(tcp::no_delay(true), error);
-    loop.Adopt(std::move(socket), std::move(key), address.to_string(), tls_.get());
+    // A place that another connection gave up stays on the loop of that connection, so that this
+    // loop does not run out of idle ones.
+    IoLoop& home = free ? loop : *loops_.front();
+    if (&home != &loop) socket = Moved(std::move(socket), home.io());
+    home.Adopt(std::move(socket), std::move(place), address.to_string(), tls_.get());
+}
+
+// Makes a place for one more connection than the limits allow: that of an idle one, else one of the
+// reserve. Looks at the connections of the first loop only, whose thread this is; every loop has an
+// equal part of all connections.
+bool Listener::FindPlace(ConnectionPlace& place) {
+    IoLoop& own = *loops_.front();
+    const bool of_address = admission_.IsFull(place.address);
+    if (own.CloseIdle(of_address ? place.address : "") && admission_.Enter(place)) return true;
+    place.reserved = true;
+    return admission_.Enter(place) || (own.CloseReserved() && admission_.Enter(place));
 }
 
 void Listener::End() {
@@ -192,7 +232,11 @@ void Listener::End() {
 struct Network::Parts {
     explicit Parts(const ServeContext& serve_context)
         : context(serve_context),
-          admission(context.options.max_connections, context.options.max_connections_per_address) {
+          admission(
+              {.total = std::min(context.options.max_connections,
+                                 ConnectionsByDescriptors(context.options.reserved_connections)),
+               .per_address = context.options.max_connections_per_address,
+               .reserved = context.options.reserved_connections}) {
         const std::size_t count = std::max<std::size_t>(context.options.io_threads, 1);
         for (std::size_t i = 0; i < count; ++i) {
             loops.push_back(

@@ -91,6 +91,7 @@ Result<void> AddCollisions(const Sources& sources, const PreviewParams& params, 
             preview.compared_all = false;
             return {};
         }
+        KSANA_TRY_VOID(sources.GoOn());
         KSANA_TRY(const auto page, sources.store.jobs().List(query));
         seen += page.items.size();
         for (const model::Job& job : page.items) {

@@ -42,8 +42,8 @@ std::string KeyOf(const Schedule& schedule) {
 
 }  // namespace
 
-SimGroups::SimGroups(std::span<const SimJob> jobs, schedule::ZoneDatabase& zones)
-    : jobs_(jobs), zones_(zones) {
+SimGroups::SimGroups(std::span<const SimJob> jobs, const Sources& sources)
+    : jobs_(jobs), sources_(sources) {
     std::unordered_map<std::string, std::size_t> places;
     for (std::size_t i = 0; i < jobs.size(); ++i) {
         const auto [place, fresh] = places.try_emplace(KeyOf(jobs[i].schedule), groups_.size());
@@ -52,11 +52,15 @@ SimGroups::SimGroups(std::span<const SimJob> jobs, schedule::ZoneDatabase& zones
     }
 }
 
-void SimGroups::Simulate(TimePoint from, SimResults& books) const {
-    for (const SimGroup& group : groups_) SimulateGroup(group, from, books);
+Result<void> SimGroups::Simulate(TimePoint from, SimResults& books) const {
+    for (const SimGroup& group : groups_) {
+        KSANA_TRY_VOID(SimulateGroup(group, from, books));
+    }
+    return {};
 }
 
-void SimGroups::SimulateGroup(const SimGroup& group, TimePoint from, SimResults& books) const {
+Result<void> SimGroups::SimulateGroup(const SimGroup& group, TimePoint from,
+                                      SimResults& books) const {
     const Schedule& schedule = jobs_[group.front()].schedule;
     const bool jitter = schedule.spec().jitter > Duration::zero();
     std::vector<SimLane> lanes;
@@ -65,6 +69,7 @@ void SimGroups::SimulateGroup(const SimGroup& group, TimePoint from, SimResults&
     std::vector<TimePoint> fires;
     fires.reserve(kBlock);
     for (auto next = schedule.Next(from - kTick); next && *next < books.to;) {
+        KSANA_TRY_VOID(sources_.GoOn());
         fires.clear();
         for (; next && *next < books.to && fires.size() < kBlock; next = schedule.Next(*next)) {
             fires.push_back(*next);
@@ -82,9 +87,10 @@ void SimGroups::SimulateGroup(const SimGroup& group, TimePoint from, SimResults&
         }
     }
     for (SimLane& lane : lanes) lane.Finish();
+    return {};
 }
 
-SlotsAnswer SimGroups::SimulateSlots(const SlotsWish& wish, SimResults& books) const {
+Result<SlotsAnswer> SimGroups::SimulateSlots(const SlotsWish& wish, SimResults& books) const {
     std::vector<SimGroup> together;
     for (const SimGroup& group : groups_) {
         if (jobs_[group.front()].schedule.spec().jitter == Duration::zero()) {
@@ -93,13 +99,17 @@ SlotsAnswer SimGroups::SimulateSlots(const SlotsWish& wish, SimResults& books) c
             for (const std::size_t job : group) together.push_back({job});
         }
     }
-    return insight::SimulateSlots({.jobs = jobs_,
-                                   .groups = together,
-                                   .from = wish.from,
-                                   .slots = wish.slots,
-                                   .links = wish.links,
-                                   .max_fires = wish.max_fires},
-                                  books);
+    const SlotsAnswer answer =
+        insight::SimulateSlots({.jobs = jobs_,
+                                .groups = together,
+                                .from = wish.from,
+                                .slots = wish.slots,
+                                .links = wish.links,
+                                .max_fires = wish.max_fires,
+                                .stopped = [this] { return !sources_.GoOn().has_value(); }},
+                               books);
+    KSANA_TRY_VOID(sources_.GoOn());
+    return answer;
 }
 
 void SimGroups::AddNotes(TimePoint from, SimResults& books) const {
@@ -116,7 +126,7 @@ void SimGroups::AddNotes(TimePoint from, SimResults& books) const {
 // Only fires near a clock change can have a note.
 void SimGroups::AddDstNotes(const SimGroup& group, TimePoint from, SimResults& books) const {
     const Schedule& schedule = jobs_[group.front()].schedule;
-    const auto zone = zones_.Find(schedule.spec().zone);
+    const auto zone = sources_.zones.Find(schedule.spec().zone);
     if (!zone || (*zone)->IsUtc()) return;
     TimePoint done = from - kTick;
     for (const ZoneChange& change : ZoneChanges(**zone, from - kLargestChange,

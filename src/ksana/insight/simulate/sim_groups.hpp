@@ -6,7 +6,7 @@
 #include "ksana/base/time/time.hpp"
 #include "ksana/insight/simulate/sim_lane.hpp"
 #include "ksana/insight/simulate/sim_slots.hpp"
-#include "ksana/schedule/zone/zone_database.hpp"
+#include "ksana/insight/sources.hpp"
 
 namespace ksana::insight {
 
@@ -22,24 +22,24 @@ struct SlotsWish {
 class SimGroups {
   public:
     // The arguments must outlive the object.
-    SimGroups(std::span<const SimJob> jobs, schedule::ZoneDatabase& zones);
+    SimGroups(std::span<const SimJob> jobs, const Sources& sources);
 
-    // Simulates unlimited slots: one group after the other.
-    void Simulate(TimePoint from, SimResults& books) const;
+    // Simulates unlimited slots: one group after the other. Fails if it is stopped.
+    Result<void> Simulate(TimePoint from, SimResults& books) const;
 
     // Simulates limited slots. Groups jobs by equal starts here, so a job with jitter is a group of
     // its own. `links` has one element per job, or none at all.
-    SlotsAnswer SimulateSlots(const SlotsWish& wish, SimResults& books) const;
+    Result<SlotsAnswer> SimulateSlots(const SlotsWish& wish, SimResults& books) const;
 
     // Adds the fires removed by calendars and those affected by clock changes, for every job.
     void AddNotes(TimePoint from, SimResults& books) const;
 
   private:
-    void SimulateGroup(const SimGroup& group, TimePoint from, SimResults& books) const;
+    Result<void> SimulateGroup(const SimGroup& group, TimePoint from, SimResults& books) const;
     void AddDstNotes(const SimGroup& group, TimePoint from, SimResults& books) const;
 
     std::span<const SimJob> jobs_;
-    schedule::ZoneDatabase& zones_;
+    const Sources& sources_;
     std::vector<SimGroup> groups_;
 };
 

@@ -15,6 +15,8 @@ using model::OverlapVerdict;
 
 // Stop when this many runs wait: the result would not improve.
 constexpr std::size_t kMaxWaiting = 1'000'000;
+// Between two looks whether the simulation was stopped.
+constexpr std::int64_t kEventsBetweenLooks = 4096;
 
 // The event loop of SimulateSlots, for one call.
 class SlotWorld {
@@ -26,7 +28,8 @@ class SlotWorld {
           free_(params.slots),
           lanes_(params.jobs.size()),
           links_(params.links),
-          max_fires_(params.max_fires) {
+          max_fires_(params.max_fires),
+          stopped_(params.stopped) {
         answer_.waits.slots = params.slots;
         for (std::size_t i = 0; i < groups_.size(); ++i) NextFire(i, params.from - Duration(1));
     }
@@ -40,7 +43,7 @@ class SlotWorld {
             if (at >= books_.to) break;
             end ? TakeEnd() : TakeFire();
             const bool too_many = max_fires_ > 0 && fires_made_ > max_fires_;
-            if (ready_.size() > kMaxWaiting || too_many) {
+            if (ready_.size() > kMaxWaiting || too_many || IsStopped()) {
                 answer_.complete = false;
                 break;
             }
@@ -81,6 +84,8 @@ class SlotWorld {
         std::deque<TimePoint> awaiting;    // since when runs wait for other jobs
         std::vector<std::size_t> arrived;  // the jobs that have ended since its last fire
     };
+
+    bool IsStopped() { return ++events_ % kEventsBetweenLooks == 0 && stopped_ && stopped_(); }
 
     SimJobOutcome& OutcomeOf(std::size_t job) { return *jobs_[job].outcome; }
 
@@ -290,6 +295,8 @@ class SlotWorld {
     std::span<const SimLinks> links_;
     std::int64_t max_fires_;
     std::int64_t fires_made_ = 0;
+    const std::function<bool()>& stopped_;
+    std::int64_t events_ = 0;
     Queue<FireEvent> fires_;  // one per group
     Queue<EndEvent> ends_;    // at most one per slot, plus those of cancelled runs
     std::deque<Ready> ready_;

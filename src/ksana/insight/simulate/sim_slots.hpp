@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -35,11 +36,13 @@ struct SlotsParams {
     std::int64_t slots;
     std::span<const SimLinks> links = {};  // one per job, or none at all
     std::int64_t max_fires = 0;            // stops after so many; 0: no limit
+    std::function<bool()> stopped = {};    // asked now and then; may be empty
 };
 
 struct SlotsAnswer {
     SimWaits waits;
-    bool complete = true;  // false: stopped early, because too many runs waited or fired
+    bool complete =
+        true;  // false: stopped early, because too many runs waited or fired, or `stopped`
 };
 
 // Simulates all jobs event by event with a limited number of slots. Runs without a slot wait in the

@@ -60,6 +60,7 @@ Result<Loaded> LoadJobs(const Sources& sources, const SimulateParams& params) {
     store::JobQuery query;
     query.limit = store::kMaxPageSize;
     for (bool more = params.stored; more;) {
+        KSANA_TRY_VOID(sources.GoOn());
         KSANA_TRY(auto page, sources.store.jobs().List(query));
         for (Job& job : page.items) {
             const auto change = changes.find(job.id);
@@ -110,18 +111,19 @@ class Simulator {
         KSANA_TRY_VOID(CheckFires());
         SimResults books{LoadMeter(params_.from, params_.to), SimExamples(params_.examples),
                          params_.to};
-        const SimGroups groups(jobs_, sources_.zones);
+        const SimGroups groups(jobs_, sources_);
         const std::vector<SimLinks> links = LinksOf(loaded.jobs);
         if (params_.slots || !links.empty()) {
-            const auto answer = groups.SimulateSlots({.from = params_.from,
-                                                      .slots = params_.slots.value_or(kUnlimited),
-                                                      .links = links,
-                                                      .max_fires = params_.max_fires},
-                                                     books);
+            KSANA_TRY(const SlotsAnswer answer,
+                      groups.SimulateSlots({.from = params_.from,
+                                            .slots = params_.slots.value_or(kUnlimited),
+                                            .links = links,
+                                            .max_fires = params_.max_fires},
+                                           books));
             if (params_.slots) simulation_.waits = answer.waits;
             simulation_.complete = simulation_.complete && answer.complete;
         } else {
-            groups.Simulate(params_.from, books);
+            KSANA_TRY_VOID(groups.Simulate(params_.from, books));
         }
         groups.AddNotes(params_.from, books);
         simulation_.load = books.load.Take(params_.slots);

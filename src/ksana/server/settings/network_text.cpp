@@ -3,11 +3,13 @@
 #include <arpa/inet.h>
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdint>
 #include <vector>
 
+#include "ksana/base/text/names.hpp"
 #include "ksana/base/text/utf8.hpp"
 
 namespace ksana::server {
@@ -40,6 +42,19 @@ std::optional<std::string> FaultOfAddress(std::string_view address) {
     if (address == "localhost" || !BytesOf(address).empty()) return std::nullopt;
     return fmt::format("\"{}\" is no IP address and not localhost",
                        Printable(Excerpt(address, 80)));
+}
+
+std::optional<std::string> FaultOfHost(std::string_view text) {
+    constexpr std::size_t kLongestName = 253;
+    const bool name =
+        !text.empty() && text.size() <= kLongestName && std::ranges::all_of(text, [](char c) {
+            const char lower = Lower(c);
+            return (lower >= 'a' && lower <= 'z') || (c >= '0' && c <= '9') || c == '-' ||
+                   c == '.' || c == '_';
+        });
+    if (name || !BytesOf(text).empty()) return std::nullopt;
+    return fmt::format("\"{}\" is no name of a host and no IP address; write it without port",
+                       Printable(Excerpt(text, 80)));
 }
 
 bool IsLoopback(std::string_view address) {

@@ -15,6 +15,9 @@ std::optional<std::string> FaultOfAddress(std::string_view address);
 // Returns whether other machines cannot reach the address: 127.0.0.0/8, ::1 and localhost.
 bool IsLoopback(std::string_view address);
 
+// Accepts the name or the address of a host without port: "ksana.example.org", "10.0.0.5".
+std::optional<std::string> FaultOfHost(std::string_view text);
+
 // Accepts a range of addresses: "10.0.0.0/8", "fd00::/8". Rejects set bits beyond the prefix:
 // "10.0.0.7/8" is probably not meant to allow all of 10.0.0.0/8.
 std::optional<std::string> FaultOfCidr(std::string_view text);

@@ -62,6 +62,8 @@ struct Settings {
     Duration breaker_pause{};
     Duration breaker_max{};
     std::uint64_t max_body = 0;
+    std::uint64_t max_bodies = 0;
+    std::vector<std::string> allowed_hosts;
     std::string node_name;
     Duration lease{};
     std::int32_t request_threads = 0;

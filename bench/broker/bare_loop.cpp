@@ -7,13 +7,13 @@
 #include <sys/time.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <thread>
 
+#include "ksana/base/time/clock.hpp"
 #include "ksana/broker/broker_url.hpp"
 
 namespace ksana::bench {
@@ -129,11 +129,12 @@ int Main(const char* text, std::uint64_t count, std::size_t bytes) {
     amqp_basic_consume(consumer.state(), kChannel, amqp_cstring_bytes(kQueue), amqp_empty_bytes, 0,
                        0, 0, amqp_empty_table);
     Check(amqp_get_rpc_reply(consumer.state()), "consume");
-    const auto start = std::chrono::steady_clock::now();
+    const SystemClock clock;
+    const SteadyPoint start = clock.SteadyNow();
     std::jthread publisher([&] { Publish(*url, count, bytes); });
     Consume(consumer, count);
     publisher.join();
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    const std::chrono::duration<double> took = clock.SteadyNow() - start;
     fmt::print("{{\"per_second\": {:.1f}, \"count\": {}}}\n",
                static_cast<double>(count) / took.count(), count);
     return 0;

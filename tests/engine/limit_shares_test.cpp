@@ -253,7 +253,7 @@ TEST_F(LimitSharesTest, AgentsGetTheirShareToo) {
                         .waiting = [] { return std::map<std::string, std::size_t>(); },
                         .grown = [] {}});
     tracker.Configure({{"type:mail", {.max_concurrency = 2}}});
-    AgentLimits agents(tracker, clock_);
+    AgentLimits agents(tracker, *store_, clock_);
     int rings = 0;
     agents.OnRoom([&] { ++rings; });
     const auto narrow = [&] {

@@ -40,6 +40,10 @@ AgentLimits::Turn::Turn(AgentLimits& limits) : limits_(limits), lock_(limits.cla
     limits_.again_ = limits_.first_silence_.load();
 }
 
+AgentLimits::Turn::~Turn() {
+    for (const auto& [type, runs] : promised_) limits_.book_.PromiseType(type, 0);
+}
+
 bool AgentLimits::Turn::Narrow(store::ClaimParams& claim) {
     std::vector<std::string>& types = claim.filter.types;
     const bool any = types.empty();
@@ -64,7 +68,9 @@ bool AgentLimits::Turn::Narrow(store::ClaimParams& claim) {
     }
     limits_.again_ = again;
     if (!any && types.empty()) return false;
-    for (const std::string& type : limited) promised_[type] += claim.limit;
+    for (const std::string& type : limited) {
+        limits_.book_.PromiseType(type, promised_[type] += claim.limit);
+    }
     return true;
 }
 

@@ -43,10 +43,13 @@ class AgentLimits {
     bool Concern(const std::string& type) const;
 
     // Holds the claim lock from the check for room to the note of what was claimed: two claims at
-    // once would take the same room.
+    // once would take the same room. Meanwhile the room is not given to other nodes either.
     class Turn {
       public:
         explicit Turn(AgentLimits& limits);
+        ~Turn();
+        Turn(const Turn&) = delete;
+        Turn& operator=(const Turn&) = delete;
         // Narrows the claim to the room that is left beside the earlier claims of this turn.
         // Returns false if no room is left; the claim must not be made then.
         bool Narrow(store::ClaimParams& claim);

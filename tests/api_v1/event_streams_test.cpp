@@ -69,8 +69,13 @@ TEST_F(EventStreamsTest, SaysWhatItCannotTellAnyMore) {
     EXPECT_EQ(Named(told, "gap"), 1U) << told;
     EXPECT_NE(told.find(R"({"reason":"too_old","after":1,"next":4})"), std::string::npos) << told;
     EXPECT_LT(told.find("event: gap"), told.find("job.created"));
-    const std::string unknown = Told(Open({.after = 77, .types = {}, .job_id = ""}));
+    const Listener stranger = Open({.after = 77, .types = {}, .job_id = ""});
+    const std::string unknown = Told(stranger);
     EXPECT_NE(unknown.find(R"("reason":"unknown_id")"), std::string::npos) << unknown;
+    Make("e");
+    const std::string next = Told(stranger);
+    EXPECT_EQ(Named(next, "job.created"), 1U) << "it goes on from the newest event\n" << next;
+    EXPECT_EQ(Named(next, "gap"), 0U) << next;
     EXPECT_EQ(Named(Told(Open({.after = 3, .types = {}, .job_id = ""})), "gap"), 0U);
 }
 

@@ -109,10 +109,20 @@ TEST_F(FaultyStoreTest, ADelayPassesBeforeTheCall) {
     EXPECT_EQ(stores_.faulty->Now().value(), before + std::chrono::minutes(3));
 }
 
+TEST_F(FaultyStoreTest, ALateAnswerIsOfTheTimeOfTheCall) {
+    const TimePoint before = stores_.clock.Now();
+    plan_.Next("store.Now", {FaultKind::kLateAnswer, std::chrono::minutes(3)});
+    EXPECT_EQ(stores_.faulty->Now().value(), before);
+    EXPECT_EQ(stores_.clock.Now(), before + std::chrono::minutes(3));
+}
+
 // The same seed gives the same faults, whatever other calls come in between.
 TEST(FaultPlan, RepeatsFromItsSeed) {
-    const store::FaultChances chances{
-        .error_before = 100'000, .error_after = 100'000, .delay = 100'000, .duplicate = 100'000};
+    const store::FaultChances chances{.error_before = 100'000,
+                                      .error_after = 100'000,
+                                      .delay = 100'000,
+                                      .duplicate = 100'000,
+                                      .late_answer = 100'000};
     const auto draw = [&](std::uint64_t seed, bool others) {
         store::FaultPlan plan(seed);
         plan.Randomly("runs.", chances);
@@ -121,8 +131,9 @@ TEST(FaultPlan, RepeatsFromItsSeed) {
             if (others) (void)plan.Take("runs.Get");
             faults.push_back(plan.Take("runs.Submit"));
         }
-        for (const FaultKind kind : {FaultKind::kErrorBefore, FaultKind::kErrorAfter,
-                                     FaultKind::kDelay, FaultKind::kDuplicate}) {
+        for (const FaultKind kind :
+             {FaultKind::kErrorBefore, FaultKind::kErrorAfter, FaultKind::kDelay,
+              FaultKind::kLateAnswer, FaultKind::kDuplicate}) {
             EXPECT_NEAR(static_cast<double>(plan.Injected(kind, "runs.Submit")), 200, 70);
         }
         return faults;

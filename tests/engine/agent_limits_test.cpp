@@ -53,7 +53,7 @@ class AgentLimitsTest : public ServiceFixture {
     }
 
     LimitTracker book_of_limits_{{}};
-    AgentLimits limits_{book_of_limits_, clock_};
+    AgentLimits limits_{book_of_limits_, *store_, clock_};
     int rings_ = 0;
     AgentService agents_{*store_, {.limits = &limits_}};
     TaskService tasks_{*store_, {}, {.timeout = std::chrono::hours(1)}};
@@ -129,6 +129,33 @@ TEST_F(AgentLimitsTest, WhoIsSilentLosesItsRoomWithItsLease) {
     EXPECT_TRUE(Fetch(Wish({"mail"})).empty()) << "kept by its heartbeat";
     EXPECT_LE(limits_.RoomAgainAt(), clock_.SteadyNow() + seconds(2));
     clock_.Advance(seconds(2));
+    EXPECT_EQ(Fetch(Wish({"mail"})).size(), 1U);
+}
+
+TEST_F(AgentLimitsTest, WhatIsSaidToAnotherNodeCountsHere) {
+    LimitMail(1);
+    Submit("mail", 2);
+    const auto first = Fetch(Wish({"mail"}));
+    ASSERT_EQ(first.size(), 1U);
+    AgentService other(*store_, {});
+    const auto tell = [&](EventKind kind) {
+        ASSERT_TRUE(other.Report(
+            {.run_id = first[0].id,
+             .event = {.kind = kind, .exec_id = first[0].status.exec_id, .lease = seconds(5)}}));
+    };
+    for (int n = 0; n < 3; ++n) {
+        clock_.Advance(seconds(4));
+        tell(EventKind::kProgress);
+        EXPECT_TRUE(Fetch(Wish({"mail"})).empty()) << "it is still at work";
+    }
+    tell(EventKind::kSuccess);
+    EXPECT_TRUE(limits_.Hear());
+    EXPECT_FALSE(limits_.Hear()) << "one look is enough";
+    EXPECT_LE(limits_.LookAt(), clock_.SteadyNow() + seconds(1));
+    clock_.Advance(seconds(1));
+    limits_.Refresh();
+    EXPECT_EQ(rings_, 1) << "whoever waits is told";
+    EXPECT_EQ(limits_.LookAt(), SteadyPoint::max()) << "nothing counts any more";
     EXPECT_EQ(Fetch(Wish({"mail"})).size(), 1U);
 }
 

@@ -180,7 +180,7 @@ class BrokerEngineTest : public ServiceFixture {
     store::FaultPlan faults_;
     std::unique_ptr<store::Store> faulty_ = store::MakeFaultyStore(*store_, faults_);
     LimitTracker book_of_limits_{{}};
-    AgentLimits limits_{book_of_limits_, clock_};
+    AgentLimits limits_{book_of_limits_, *faulty_, clock_};
     AgentService agents_{*faulty_, {.limits = &limits_}};
     AgentPolls polls_{agents_, *faulty_, clock_, {.max_polls = 10}};
     TaskService tasks_{*store_, {}, {.timeout = std::chrono::minutes(1)}};

@@ -43,6 +43,32 @@ TEST_F(BrokerSweepTest, WhatADeletedQueueHadIsPublishedAgainAtOnce) {
     EXPECT_EQ(publisher_->counts().lost, 1U);
 }
 
+// Not only the sweep may find the queue gone, and who finds it makes it again.
+TEST_F(BrokerSweepTest, APublicationThatFindsNoQueueTellsTheSweep) {
+    const Uuid id = Published();
+    const std::string before = StatusOf(id).exec_id;
+    broker_.Delete(TasksOf());
+    const Uuid next = Submit();
+    Advance(seconds(2));
+    Advance(seconds(2));
+    ExpectAgain(id, before);
+    EXPECT_EQ(StatusOf(next).owner, model::kBrokerOwner);
+    EXPECT_EQ(Waiting(TasksOf()), 2U);
+}
+
+TEST_F(BrokerSweepTest, ANewLinkThatFindsNoQueueTellsTheSweep) {
+    const Uuid id = Published();
+    const std::string before = StatusOf(id).exec_id;
+    broker_.SetDown(true);
+    Turn();
+    broker_.Delete(TasksOf());
+    broker_.SetDown(false);
+    Advance(seconds(5));  // the link turns out to be broken
+    Advance(seconds(1));
+    ExpectAgain(id, before);
+    EXPECT_EQ(Waiting(TasksOf()), 1U);
+}
+
 TEST_F(BrokerSweepTest, APurgeIsNoticedWithinSeconds) {
     const Uuid id = Published();
     const std::string before = StatusOf(id).exec_id;

@@ -253,7 +253,7 @@ TEST_F(LimitSharesTest, AgentsGetTheirShareToo) {
                         .waiting = [] { return std::map<std::string, std::size_t>(); },
                         .grown = [] {}});
     tracker.Configure({{"type:mail", {.max_concurrency = 2}}});
-    AgentLimits agents(tracker, clock_);
+    AgentLimits agents(tracker, *store_, clock_);
     int rings = 0;
     agents.OnRoom([&] { ++rings; });
     const auto narrow = [&] {
@@ -266,6 +266,51 @@ TEST_F(LimitSharesTest, AgentsGetTheirShareToo) {
     ASSERT_TRUE(shares.RunOnce());
     EXPECT_EQ(rings, 1) << "polls that wait are tried again";
     EXPECT_EQ(narrow(), 2U);
+}
+
+// The store has not answered a claim yet: its tasks may be under way.
+TEST_F(LimitSharesTest, WhatAClaimUnderWayMayBringIsNotGivenUp) {
+    LimitTracker tracker({.node_rate = {}, .breaker = {}, .name = "a", .shared = true});
+    LimitShares shares(*store_, tracker, clock_,
+                       {.owner = "a/1",
+                        .waiting = [] { return std::map<std::string, std::size_t>(); },
+                        .grown = [] {}});
+    const model::Limit two{.max_concurrency = 2, .rate = model::Rate{.count = 2, .burst = 2}};
+    tracker.Configure({{"type:mail", two}});
+    AgentLimits agents(tracker, *store_, clock_);
+    store::ClaimParams claim;
+    claim.filter.types = {"mail"};
+    claim.limit = 10;
+    EXPECT_FALSE(AgentLimits::Turn(agents).Narrow(claim)) << "it asks for a share first";
+    claim.filter.types = {"mail"};
+    ASSERT_TRUE(shares.RunOnce());
+
+    LimitTracker other({.node_rate = {}, .breaker = {}, .name = "b", .shared = true});
+    LimitShares its_shares(*store_, other, clock_,
+                           {.owner = "b/1",
+                            .waiting = [] { return std::map<std::string, std::size_t>(); },
+                            .grown = [] {}});
+    other.Configure({{"type:mail", two}});
+    const auto pass = [&] {
+        for (int n = 0; n < 4; ++n) {
+            clock_.Advance(milliseconds(150));
+            other.WantType("mail", 10, clock_.SteadyNow());
+            shares.Hint();
+            ASSERT_TRUE(shares.RunOnce());
+            its_shares.Hint();
+            ASSERT_TRUE(its_shares.RunOnce());
+        }
+    };
+    {
+        AgentLimits::Turn turn(agents);
+        ASSERT_TRUE(turn.Narrow(claim));
+        ASSERT_EQ(claim.limit, 2U);
+        pass();
+        EXPECT_EQ(other.TypeRooms(clock_.SteadyNow()).at(0).room, 0U);
+    }
+    // What it might have brought of the rate cools for a period.
+    for (int n = 0; n < 5; ++n) pass();
+    EXPECT_GE(other.TypeRooms(clock_.SteadyNow()).at(0).room, 1U) << "it has brought nothing";
 }
 
 // A random life of a few nodes, which start, die, leave and lose the store. At any time all

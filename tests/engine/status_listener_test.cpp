@@ -304,5 +304,30 @@ TEST_F(StatusListenerTest, AStopLeavesTheRestToOtherNodes) {
     EXPECT_EQ(Unread(), 1U);
 }
 
+// The broker says only once that it has ended a consumer, mostly to a thread that waits.
+TEST_F(StatusListenerTest, AQueueThatIsDeletedWhileALinkWaitsIsConsumedAgain) {
+    const auto consume = [this](broker::Link& link) -> Result<void> {
+        KSANA_TRY_VOID(link.Declare(queues_.Status()));
+        return link.Consume(queues_.Status().name, 1);
+    };
+    BrokerLink link(broker_, clock_, jitter_, "a listener", consume);
+    for (const bool pauses : {false, true}) {
+        ASSERT_NE(link.Get(), nullptr);
+        broker_.Delete(queues_.Status().name);
+        const SteadyPoint soon = clock_.SteadyNow() + milliseconds(1);
+        if (pauses) {
+            std::stop_source stop;
+            stop.request_stop();
+            link.PauseUntil(soon, stop.get_token());
+        } else {
+            link.WaitUntil(soon, {});
+        }
+        EXPECT_FALSE(link.connected());
+        clock_.Advance(seconds(1));
+    }
+    ASSERT_NE(link.Get(), nullptr);
+    EXPECT_EQ(link.Get()->Inspect(queues_.Status().name)->consumers, 1U);
+}
+
 }  // namespace
 }  // namespace ksana::engine

@@ -5,6 +5,7 @@
 #include "engine/service_fixture.hpp"
 #include "ksana/engine/workers/worker_service.hpp"
 #include "ksana/model/run/agent.hpp"
+#include "ksana/store/faulty_store.hpp"
 
 namespace ksana::engine {
 namespace {
@@ -209,6 +210,30 @@ TEST_F(WorkerWatchTest, ThePreferenceEnds) {
     EXPECT_EQ(rings, 1);
     ASSERT_TRUE(watch_.RunOnce());
     EXPECT_EQ(rings, 1);
+}
+
+// Found by the simulator: the rows were minutes old when they came, and were judged by the time of
+// their arrival.
+TEST_F(WorkerWatchTest, AWorkerWhoseRowComesLateIsNotSilent) {
+    store::FaultPlan faults;
+    const auto slow =
+        store::MakeFaultyStore(*store_, faults, [this](Duration delay) { clock_.Advance(delay); });
+    WorkerDirectory directory(*slow, clock_, seconds(90));
+    WorkerWatch watch(*slow, directory, agents_, clock_, {});
+    ASSERT_TRUE(watch.RunOnce());
+    clock_.Advance(seconds(30));  // the grace of a fresh server
+    const model::Worker worker = Register("w");
+    const Uuid run = SubmitFor(worker);
+    watch.Hint();
+    faults.Next("workers.List", {store::FaultKind::kLateAnswer, minutes(2)});
+    const auto step = watch.RunOnce();
+    ASSERT_TRUE(step);
+    EXPECT_TRUE(Runs(run)) << "it may have sent heartbeats meanwhile";
+    ASSERT_TRUE(step->next);
+    EXPECT_LE(*step->next, clock_.Now()) << "looks again at once";
+    clock_.Advance(milliseconds(500));
+    ASSERT_TRUE(watch.RunOnce());
+    EXPECT_FALSE(Runs(run)) << "it has sent none";
 }
 
 }  // namespace

@@ -5,87 +5,21 @@ usage: broker_cases.py KSANA CONSUMER [CASE…]      CONSUMER: examples/rabbitmq
 
 Each case has queues with a prefix of its own; those that break the broker have their own broker.
 """
-import itertools
 import os
 import subprocess
 import urllib.request
 
 from kit.agent_client import CLAIM, show, submit
+from kit.broker_place import BrokerPlace, OwnBrokerPlace, await_run, await_state, begin, cancel
 from kit.cases import arguments, case, run
 from kit.checks import check, contains, equal
-from kit.contract import Client
 from kit.dispatcher_client import Dispatcher
-from kit.places import Place
 from kit.postgres import store_of
-from kit.rabbitmq import OwnRabbitmq, Queues, shared_url
-from kit.server import Server
+from kit.targets import Target
 from kit.waiting import stays_so, wait_for
-from kit.worker_process import WorkerProcess
 
 PARALLEL = 3
-NUMBERS = itertools.count(1)
 RETRY_AT_ONCE = {"strategy": "fixed", "max_retries": 2, "interval": "10ms"}
-
-
-class BrokerPlace(Place):
-    own = False
-
-    def open(self):
-        self.binary = self.given.ksana
-        self.folder = self.new_folder("ksana_broker_")
-        self.folder.chmod(0o755)
-        self.prefix = "ksana" if self.own else f"k{os.getpid()}-{next(NUMBERS)}"
-        self.broker = None
-        if self.own:
-            self.broker = self.enter_context(OwnRabbitmq(self.folder / "rabbitmq"))
-        self.url = self.broker.url if self.broker else shared_url()
-
-    def server(self, store="sqlite", **settings):
-        environment = {"KSANA_BROKER": self.url, "KSANA_BROKER_PREFIX": self.prefix,
-                       **{f"KSANA_{name.upper()}": text for name, text in settings.items()}}
-        server = self.enter_context(Server(self.binary, store, environment=environment))
-        server.start()
-        server.api = Client(server)
-        return server
-
-    def queues(self):
-        return self.enter_context(Queues(self.url, self.prefix))
-
-    def worker(self, server, *flags, name="w1"):
-        made = WorkerProcess(self.binary, [server], "--broker", self.url, "--broker-prefix",
-                             self.prefix, *flags, name=name, folder=self.folder)
-        return self.enter_context(made).await_registered()
-
-    def ready(self, server):
-        server.await_line('purpose="ksana publisher"')
-        server.await_line('purpose="ksana listener"')
-
-
-class OwnBrokerPlace(BrokerPlace):
-    own = True
-
-
-def await_run(api, run_id, is_so, what, within=30):
-    return wait_for(lambda: show(api, run_id), is_so, what, within)
-
-
-def await_state(api, run_id, state, within=30):
-    return await_run(api, run_id, lambda one: one["state"] == state, state, within)
-
-
-def cancel(server, run_id):
-    status, _, body = server.request("POST", f"/api/v1/runs/{run_id}/cancel", {})
-    check(status in (200, 202), f"{status}: {body}")
-
-
-def begin(place, server, queues, worker="c1", **task):
-    """Submits a task and begins it as a stranger. Returns the run and its message."""
-    run_id = submit(server.api, **task)["id"]
-    message = queues.task()
-    equal(message["run_id"], run_id)
-    queues.tell(message, "RUNNING", worker)
-    await_run(server.api, run_id, lambda one: one.get("owner") == worker, f"a run of {worker}")
-    return run_id, message
 
 
 @case(own=True)
@@ -275,8 +209,11 @@ def explain_and_health_name_the_broker(place):
 
 
 @case
-def d13_two_retries_through_the_broker_are_one_trace(place):
-    server, queues = place.server(), place.queues()
+def d13_two_retries_and_a_callback_through_the_broker_are_one_trace(place):
+    server, queues = place.server(callback_backoff="50ms"), place.queues()
+    target = place.enter_context(Target())
+    server.api.call("POST", "/api/v1/types", {"code": "mail", "callbacks": {
+        "success": {"url": target.url + "/flaky/1", "method": "POST"}}}, 201)
     trace, parent = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
     _, _, made = server.request("POST", "/api/v1/runs", {"type": "mail", "retry": RETRY_AT_ONCE},
                                 {"traceparent": f"00-{trace}-{parent}-01"})
@@ -289,14 +226,29 @@ def d13_two_retries_through_the_broker_are_one_trace(place):
         queues.tell(message, *(("FAILED",) if attempt < 3 else ("COMPLETED",)),
                     **({"error": "no"} if attempt < 3 else {"result": 1}))
     await_state(server.api, made["id"], "succeeded")
+    calls = target.await_calls("/flaky/1", 2)
     answer = server.api.call("GET", f"/api/v1/runs/{made['id']}/spans")
     equal(answer["trace_id"], trace)
-    spans = {one["name"]: one for one in answer["spans"]}
-    root = next(one for one in answer["spans"] if one["parent_id"] == parent)
-    for number, (_, trace_id, span_id, _) in enumerate(told, 1):
-        span = spans[f"attempt {number}"]
-        equal((trace_id, span_id, span["parent_id"]), (trace, span["span_id"], root["span_id"]))
-        check(spans[f"wait {number}"]["end"] <= span["start"] <= span["end"], "times")
+    root = next(one for one in answer["spans"] if one.get("parent_id") == parent)
+    callback = next(one for one in answer["spans"] if one["name"] == "callback")
+    below = {span["span_id"]: {one["name"]: one for one in answer["spans"]
+                               if one.get("parent_id") == span["span_id"]}
+             for span in (root, callback)}
+    equal(callback["parent_id"], root["span_id"], "parent of the callback")
+    sent = [call.headers["traceparent"].split("-") for call in calls]
+    for span, ids in ((root, told), (callback, sent)):
+        before = span["start"]
+        parts = below[span["span_id"]]
+        for number, (_, trace_id, span_id, _) in enumerate(ids, 1):
+            wait, attempt = parts[f"wait {number}"], parts[f"attempt {number}"]
+            equal((trace_id, span_id), (trace, attempt["span_id"]), "what was passed on")
+            times = [before, wait["start"], wait["end"], attempt["start"], attempt["end"]]
+            equal(times, sorted(times), "times")
+            links = [one["span_id"] for one in attempt.get("links", [])]
+            equal(links, [parts[f"attempt {number - 1}"]["span_id"]] if number > 1 else [])
+            before = attempt["end"]
+        check(before <= span["end"] <= root["end"], "nothing ends after the root")
+    check(root["start"] < callback["start"], "the callback comes later")
 
 
 @case

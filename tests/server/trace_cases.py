@@ -229,6 +229,29 @@ def d13_a_follower_links_to_its_cause(world):
 
 
 @case
+def d13_a_run_that_waited_links_to_what_released_it(world):
+    cause = world.run_job("/hang", timeout="60s")["id"]
+    world.target.await_calls("/hang")
+    world.api.call("POST", "/api/v1/jobs", {
+        "id": "late", "name": "late", "schedule": EVERY_HOUR, "depends_on": [{"job": "j"}],
+        "max_wait": "10m", "http": {"method": "GET", "url": world.target.url + "/late"}}, 201)
+    late = world.api.call("POST", "/api/v1/jobs/late/run",
+                          {"obeys_dependencies": True, "obeys_overlap": True}, 202)["id"]
+    wait_for(lambda: show(world.api, late), lambda one: one["blocked"], "the run to wait")
+    waits = one(world.served(late)["spans"], "wait 1")
+    equal(waits["attributes"]["ksana.wait_for"], "j", "what it waits for")
+    world.target.released.set()
+    world.ended(late)
+    world.receiver.await_spans(lambda spans: any(s["name"] == "run late" for s in spans), "the run")
+    spans = world.judged()
+    released, root = one(spans, "run late"), one(spans, "run j")
+    equal((released["traceId"], root["traceId"]),
+          (late.replace("-", ""), cause.replace("-", "")), "traces of their own")
+    equal([(link["traceId"], link["spanId"]) for link in released["links"]],
+          [(root["traceId"], root["spanId"])], "links")
+
+
+@case
 def d13_a_receiver_that_is_busy_gets_every_span_once(world):
     """429 with Retry-After, 503, and a partial success."""
     receiver = world.receiver

@@ -126,7 +126,7 @@ struct Application::Everything {
           type_service(*store, node.types()),
           backfill_service(*store, node.schedules(), parts.ids),
           alert_service(*store, zones, parts.ids, CallbackOptionsOf(settings)),
-          agent_limits(node.limits(), parts.clock),
+          agent_limits(node.limits(), *store, parts.clock),
           agent_service(*store, {.follow_up = node.follow_up(),
                                  .observer = &ObserverOf(),
                                  .want_runs = trace_export != nullptr,

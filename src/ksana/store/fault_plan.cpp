@@ -58,9 +58,11 @@ Fault FaultPlan::Draw(std::string_view operation, std::int64_t ordinal) const {
     if (hits(chances->error_before)) return {FaultKind::kErrorBefore};
     if (hits(chances->error_after)) return {FaultKind::kErrorAfter};
     if (hits(chances->duplicate)) return {FaultKind::kDuplicate};
-    if (!hits(chances->delay)) return {};
+    const bool before = hits(chances->delay);
+    if (!before && !hits(chances->late_answer)) return {};
     const auto longest = static_cast<std::uint64_t>(chances->longest_delay.count());
-    return {FaultKind::kDelay, Duration(static_cast<std::int64_t>(random.Below(longest + 1)))};
+    return {before ? FaultKind::kDelay : FaultKind::kLateAnswer,
+            Duration(static_cast<std::int64_t>(random.Below(longest + 1)))};
 }
 
 std::int64_t FaultPlan::Calls(std::string_view operation) const {

@@ -17,14 +17,15 @@ enum class FaultKind : std::uint8_t {
     kErrorBefore,  // the call is not made; returns kUnavailable
     // The call is made; its success is returned as kUnavailable with the word "unknown".
     kErrorAfter,
-    kDelay,      // the call is made after `delay`
-    kDuplicate,  // the call is made twice; the first result is returned
-    kRefused,    // the call is not made; returns kInvalidArgument
+    kDelay,       // the call is made after `delay`
+    kLateAnswer,  // the call is made at once, and returns after `delay`
+    kDuplicate,   // the call is made twice; the first result is returned
+    kRefused,     // the call is not made; returns kInvalidArgument
 };
 
 struct Fault {
     FaultKind kind = FaultKind::kNone;
-    Duration delay{};  // for kDelay
+    Duration delay{};  // for kDelay and kLateAnswer
     friend bool operator==(const Fault&, const Fault&) = default;
 };
 
@@ -34,6 +35,7 @@ struct FaultChances {
     std::uint32_t error_after = 0;
     std::uint32_t delay = 0;
     std::uint32_t duplicate = 0;
+    std::uint32_t late_answer = 0;
     Duration longest_delay = std::chrono::seconds(1);
 };
 

@@ -34,6 +34,11 @@ class Injector {
             case FaultKind::kDelay:
                 if (wait_) wait_(fault.delay);
                 return body();
+            case FaultKind::kLateAnswer: {
+                auto answer = body();
+                if (wait_) wait_(fault.delay);
+                return answer;
+            }
             case FaultKind::kDuplicate: {
                 auto first = body();
                 (void)body();

@@ -422,6 +422,28 @@ TEST_F(SqliteBackendTest, ABodyThatFailsHarmsOnlyItself) {
     }
 }
 
+// Runs that are running are kept in memory for the next event.
+TEST_F(SqliteBackendTest, AStartThatIsRolledBackIsForgotten) {
+    auto backend = Open();
+    model::Run run = MakeRun(1);
+    ASSERT_TRUE(Insert(*backend, {run}));
+    run.status.state = model::RunState::kRunning;
+    run.status.exec_id = "e1";
+    const auto start = [&](bool fails) {
+        return backend->Write([&](Transaction& tx) -> Result<void> {
+            KSANA_TRY(const auto locked, tx.LockRuns({run.id}));
+            EXPECT_EQ(locked.at(0).status.state, model::RunState::kQueued);
+            EXPECT_EQ(locked.at(0).status.exec_id, "");
+            KSANA_TRY_VOID(tx.UpdateRuns({&run}));
+            if (fails) return Error(Code::kConflict, "on purpose");
+            return {};
+        });
+    };
+    EXPECT_FALSE(start(true));
+    ASSERT_TRUE(start(false));
+    EXPECT_EQ(Load(*backend, {run.id}).at(0).status.exec_id, "e1");
+}
+
 TEST_F(SqliteBackendTest, TellsTheFeedAfterTheCommit) {
     auto backend = Open();
     std::atomic<std::uint32_t> told{0};

@@ -54,13 +54,17 @@ AgentPolls::AgentPolls(AgentService& agents, store::Store& store, Clock& clock,
       clock_(clock),
       options_(options),
       thread_("agents", [this](const std::stop_token& stop) { Run(stop); }),
-      subscription_(store.changes().Subscribe(
-          store::Topic::kTasks | store::Topic::kReady | store::Topic::kWorkers,
-          [this](store::Topics topics) { Hear(topics); })) {}
+      subscription_(store.changes().Subscribe(store::Topic::kTasks | store::Topic::kReady |
+                                                  store::Topic::kWorkers | store::Topic::kFinished,
+                                              [this](store::Topics topics) { Hear(topics); })) {}
 
 AgentPolls::~AgentPolls() { Stop(); }
 
 void AgentPolls::Hear(store::Topics topics) {
+    const bool over = topics.Has(store::Topic::kFinished) || topics.Has(store::Topic::kTasks) ||
+                      topics.Has(store::Topic::kReady);
+    const bool counted = over && agents_.limits() != nullptr && agents_.limits()->Hear();
+    if (counted) signal_->wakeup.Notify();
     const bool ready = topics.Has(store::Topic::kReady) && other_kinds_wait_;
     if (topics.Has(store::Topic::kTasks) || ready) return Notify();
     if (topics.Has(store::Topic::kWorkers) && workers_wait_) signal_->wakeup.Notify();
@@ -189,7 +193,16 @@ void AgentPolls::Run(const std::stop_token& stop) {
     while (!stop.stop_requested()) clock_.Wait(signal_->wakeup, RunOnce(), stop);
 }
 
+// With the look for attempts that count toward a limit and are over, whether polls wait or not:
+// other nodes may wait for the room.
 SteadyPoint AgentPolls::RunOnce() {
+    if (agents_.limits() == nullptr) return ServeOnce();
+    agents_.limits()->Refresh();
+    const SteadyPoint next = ServeOnce();
+    return std::min(next, std::max(agents_.limits()->LookAt(), clock_.SteadyNow()));
+}
+
+SteadyPoint AgentPolls::ServeOnce() {
     const SteadyPoint now = clock_.SteadyNow();
     Sweep(now);
     Recheck();

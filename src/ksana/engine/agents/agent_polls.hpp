@@ -147,6 +147,7 @@ class AgentPolls final : public Service {
     Result<std::vector<model::Job>> JobsOf(const std::vector<model::Run>& runs);
     static void SendEmpty(std::vector<Waiting> polls);
 
+    SteadyPoint ServeOnce();
     void Sweep(SteadyPoint now);
     bool WantsLook(SteadyPoint now);
     Result<bool> Look();

@@ -101,12 +101,17 @@ void BrokerLink::WaitUntil(SteadyPoint until, const std::stop_token& stop) {
     const auto left = until - clock_.SteadyNow();
     if (left <= SteadyPoint::duration::zero() || stop.stop_requested()) return;
     const Duration wait = std::min(std::chrono::ceil<Duration>(left), kLongestLinkWait);
-    if (const auto received = link->Receive(wait, 0); !received) Lose(received.error());
+    Listen(*link, wait);
+}
+
+void BrokerLink::Listen(broker::Link& link, Duration wait) {
+    const auto received = link.Receive(wait, 0);
+    if (!received) Lose(Error(Code::kUnavailable, received.error().message));
 }
 
 void BrokerLink::PauseUntil(SteadyPoint until, const std::stop_token& stop) {
     if (const auto link = Present()) {
-        if (const auto kept = link->Receive(Duration::zero(), 0); !kept) Lose(kept.error());
+        Listen(*link, Duration::zero());
         until = std::min<SteadyPoint>(until, clock_.SteadyNow() + kLongestLinkWait);
     }
     clock_.Wait(wakeup_, until, stop);

@@ -44,6 +44,9 @@ class BrokerLink {
 
   private:
     void Fail(Error error);
+    // Waits on the link. The broker says only once that it has ended a consumer: then the link is
+    // given up, and the next one consumes.
+    void Listen(broker::Link& link, Duration wait);
     std::shared_ptr<broker::Link> Present() const;
 
     broker::Broker& broker_;

@@ -260,6 +260,8 @@ Result<void> BrokerPublisher::Prepare(broker::Link& link) {
     std::vector<std::string> known = options_.categories;
     if (known.empty()) known.emplace_back();
     for (const std::string& category : known) {
+        const auto there = link.Inspect(parts_.queues.Tasks(category).name);
+        if (!there && there.error().code == Code::kNotFound) NoteGone(category);
         const auto declared = DeclareFor(link, category);
         if (!declared && declared.error().code != Code::kConflict) return declared.error();
     }
@@ -273,14 +275,23 @@ Result<void> BrokerPublisher::DeclareFor(broker::Link& link, const std::string& 
     return {};
 }
 
-void BrokerPublisher::Publish(std::vector<model::Run> runs) {
+// The next sweep comes at once, before anything more is published there.
+void BrokerPublisher::NoteGone(const std::string& category) {
+    declared_.erase(category);
+    gone_.insert(category);
+    sweep_at_ = {};
+}
+
+// Returns what became of each; `answered`: the messages were sent, so that a verdict that is
+// unknown may mean either.
+std::vector<PublishVerdict> BrokerPublisher::Send(const std::vector<model::Run>& runs,
+                                                  bool& answered) {
     broker::Link* link = link_.Get();
     if (link != nullptr && link->blocked()) link = nullptr;
     std::vector<broker::OutMessage> messages;
     std::vector<PublishVerdict> verdicts(runs.size(), PublishVerdict::kUnknown);
     std::vector<std::size_t> sent;  // indexes in `runs`
     std::optional<Error> error;
-    bool answered = false;  // the messages were sent: a verdict that is unknown may mean either
     for (std::size_t i = 0; link != nullptr && !error && i < runs.size(); ++i) {
         const model::Run& run = runs[i];
         if (auto declared = DeclareFor(*link, run.category); !declared) {
@@ -308,10 +319,19 @@ void BrokerPublisher::Publish(std::vector<model::Run> runs) {
                 {{"runs", messages.size()}, {"error", published.error().Describe()}});
             link_.Lose(published.error());
         } else {
-            for (std::size_t n = 0; n < sent.size(); ++n) verdicts[sent[n]] = published->at(n);
+            for (std::size_t n = 0; n < sent.size(); ++n) {
+                verdicts[sent[n]] = published->at(n);
+                if (published->at(n) == PublishVerdict::kNoQueue) NoteGone(runs[sent[n]].category);
+            }
             answered = true;
         }
     }
+    return verdicts;
+}
+
+void BrokerPublisher::Publish(std::vector<model::Run> runs) {
+    bool answered = false;
+    const std::vector<PublishVerdict> verdicts = Send(runs, answered);
     std::vector<RunEvent> reports;
     reports.reserve(runs.size());
     std::set<std::string> refused;

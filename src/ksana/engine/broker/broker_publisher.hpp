@@ -102,11 +102,13 @@ class BrokerPublisher final : public Service {
     Result<void> Prepare(broker::Link& link);
     void Poll(std::vector<model::RunEvent> reports);
     void Publish(std::vector<model::Run> runs);
+    std::vector<broker::PublishVerdict> Send(const std::vector<model::Run>& runs, bool& answered);
     void SendNotices();
     void Sweep();
     Result<std::vector<model::RunEvent>> FindLost(broker::Link& link);
     Result<Fate> FateOf(broker::Link& link, const std::string& category);
     Result<void> DeclareFor(broker::Link& link, const std::string& category);
+    void NoteGone(const std::string& category);
     model::AgentClaim ClaimNow();
     void Report(std::vector<model::RunEvent> reports);
     void Owe(std::vector<model::RunEvent> reports, const Error& error);
@@ -120,6 +122,9 @@ class BrokerPublisher final : public Service {
     // Used by RunOnce only:
     std::set<std::string> declared_;             // categories whose queue this link has declared
     std::map<std::string, SteadyPoint> paused_;  // types whose queue is full, until then
+    // Categories whose queue was not there when this node looked or published: what was in it is
+    // lost, also if somebody has made the queue again before the sweep. Until the sweep has looked.
+    std::set<std::string> gone_;
     // The looks that found the queue of a category abandoned without a break, by the store's clock;
     // of the old ones only the last.
     std::map<std::string, std::deque<TimePoint>> abandoned_;

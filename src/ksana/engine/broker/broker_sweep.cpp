@@ -26,6 +26,7 @@ void BrokerPublisher::Sweep() {
             {{"error", lost.error().Describe()}});
         return;
     }
+    gone_.clear();
     if (lost->empty()) return;
     counts_[kLost] += lost->size();
     Log(LogLevel::kWarn, "messages of tasks are lost, they are published again",
@@ -73,6 +74,7 @@ Result<std::vector<model::RunEvent>> BrokerPublisher::FindLost(broker::Link& lin
 Result<BrokerPublisher::Fate> BrokerPublisher::FateOf(broker::Link& link,
                                                       const std::string& category) {
     const auto state = link.Inspect(parts_.queues.Tasks(category).name);
+    if (state && gone_.contains(category)) return Fate::kGone;
     if (state) {
         const bool abandoned = state->messages == 0 && state->consumers == 0;
         return abandoned ? Fate::kAbandoned : Fate::kInUse;

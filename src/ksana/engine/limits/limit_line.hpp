@@ -35,6 +35,8 @@ struct LimitTracker::Line {
     model::Limit limit;
     std::optional<TokenBucket> bucket;
     std::size_t in_use = 0;
+    // Tasks that a claim under way may bring: what they need is not given up meanwhile.
+    std::size_t promised = 0;
     std::chrono::nanoseconds hold = kGuessedHold;  // moving average of the time in flight
     SteadyPoint booked_until{};  // the places up to here belong to attempts that were sent away
 

@@ -22,11 +22,11 @@ std::vector<LimitTracker::Shared> LimitTracker::SharedLimits(SteadyPoint now) co
     const MutexLock lock(mutex_);
     for (const auto& [key, line] : lines_) {
         const bool agents = now < line->agents_until;
-        const bool concerned = now < line->share.until || line->in_use > 0 || line->asks ||
-                               line->share.known || agents;
+        const bool concerned = now < line->share.until || line->in_use > 0 || line->promised > 0 ||
+                               line->asks || line->share.known || agents;
         if (!line->shared || !concerned) continue;
         all.push_back({.key = key,
-                       .in_use = line->in_use,
+                       .in_use = line->in_use + line->promised,
                        .agents_wait = agents ? line->agents_want : 0,
                        .touched = line->touched,
                        .asks = line->asks});
@@ -48,13 +48,19 @@ std::optional<model::ShareOutcome> LimitTracker::Renegotiate(const std::string& 
         request.recent.push_back({.at = OnStore(group.newest, time), .count = group.count});
         firsts.push_back(group.first);
     }
-    request.in_use = static_cast<std::int64_t>(line.in_use);
+    // These may have been started already.
+    if (line.limit.rate && line.promised > 0) {
+        request.recent.push_back(
+            {.at = OnStore(now, time), .count = static_cast<std::int64_t>(line.promised)});
+    }
+    const std::size_t in_use = line.in_use + line.promised;
+    request.in_use = static_cast<std::int64_t>(in_use);
     line.asks = false;
     model::ShareOutcome outcome = decide(line.limit, request);
     line.share.places = std::min(line.share.places, outcome.places);
     line.share.known = outcome.unmet;
     line.share.pinned =
-        line.limit.max_concurrency && line.in_use > static_cast<std::size_t>(outcome.places);
+        line.limit.max_concurrency && in_use > static_cast<std::size_t>(outcome.places);
     line.share.leaving.clear();
     for (std::size_t n = 0; n < firsts.size(); ++n) {
         if (outcome.given[n] > 0) line.share.leaving.push_back({firsts[n], outcome.given[n]});

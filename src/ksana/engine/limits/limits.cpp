@@ -166,6 +166,12 @@ std::vector<LimitTracker::TypeRoom> LimitTracker::TypeRooms(SteadyPoint now) con
     return rooms;
 }
 
+void LimitTracker::PromiseType(std::string_view type, std::size_t runs) {
+    const MutexLock lock(mutex_);
+    const auto line = lines_.find(LimitKey(LimitKind::kType, type));
+    if (line != lines_.end()) line->second->promised = runs;
+}
+
 LimitTracker::Ticket LimitTracker::TakeType(std::string_view type, SteadyPoint now) {
     Ticket ticket;
     ticket.since = now;

@@ -126,6 +126,9 @@ class LimitTracker {
         SteadyPoint again = SteadyPoint::max();
     };
     std::vector<TypeRoom> TypeRooms(SteadyPoint now) const;
+    // Notes how many runs of the type a claim under way may start: other nodes do not get the room
+    // that they need. 0: it is over.
+    void PromiseType(std::string_view type, std::size_t runs);
     // Counts a started run toward its type's limit, even beyond it. The ticket has no lines if the
     // type has no limit.
     Ticket TakeType(std::string_view type, SteadyPoint now);

@@ -18,22 +18,25 @@ constexpr Duration kAgentSlack = std::chrono::seconds(30);
 
 }  // namespace
 
-Result<std::vector<Worker>> WorkerDirectory::Refresh() {
-    std::vector<Worker> all;
+// The time is asked for first: if the rows come late, a worker that lives must not seem silent.
+Result<WorkerDirectory::Snapshot> WorkerDirectory::Refresh() {
+    KSANA_TRY(const TimePoint now, store_.Now());
+    const Duration ahead = now - clock_.Now();
+    Snapshot snapshot{.at = now, .workers = {}};
+    std::vector<Worker>& all = snapshot.workers;
     store::ListParams params{.prefix = {}, .limit = store::kMaxPageSize, .cursor = {}};
     do {
         KSANA_TRY(store::Page<Worker> page, store_.workers().List(params));
         std::ranges::move(page.items, std::back_inserter(all));
         params.cursor = page.next;
     } while (!params.cursor.empty());
-    KSANA_TRY(const TimePoint now, store_.Now());
     Workers workers;
     for (const Worker& worker : all) workers.emplace(worker.id, worker);
     const MutexLock lock(mutex_);
-    ahead_ = now - clock_.Now();
+    ahead_ = ahead;
     workers_ = std::move(workers);
     ++version_;
-    return all;
+    return snapshot;
 }
 
 void WorkerDirectory::Note(const Worker& worker) {

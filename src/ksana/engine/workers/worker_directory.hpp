@@ -37,8 +37,13 @@ class WorkerDirectory {
 
     using Workers = std::map<std::string, model::Worker, std::less<>>;
 
+    // All workers as the store had them at this time or later.
+    struct Snapshot {
+        TimePoint at{};  // by the store's clock
+        std::vector<model::Worker> workers;
+    };
     // Reads all workers and returns them.
-    Result<std::vector<model::Worker>> Refresh();
+    Result<Snapshot> Refresh();
     // A row that this node has just written.
     void Note(const model::Worker& worker);
 

@@ -73,18 +73,17 @@ void WorkerWatch::RingPreferences(Step& step) {
 
 void WorkerWatch::GiveGrace() { judge_from_ = clock_.SteadyNow() + options_.grace; }
 
-void WorkerWatch::LookAgainAt(TimePoint store_time, TimePoint store_now) {
-    const TimePoint at = OnThisNode(store_time, store_now, clock_);
+void WorkerWatch::LookAgainAt(TimePoint store_time) {
+    const TimePoint at = OnThisNode(store_time, directory_.StoreNow(), clock_);
     look_at_ = std::min(look_at_.value_or(at), at);
 }
 
 Result<void> WorkerWatch::Look() {
-    KSANA_TRY(const std::vector<Worker> workers, directory_.Refresh());
+    KSANA_TRY(const WorkerDirectory::Snapshot snapshot, directory_.Refresh());
     if (std::exchange(failing_, false)) GiveGrace();
     look_at_.reset();
-    const TimePoint now = directory_.StoreNow();
-    KSANA_TRY_VOID(TakeFromLost(workers, now));
-    return DeleteOld(workers, now);
+    KSANA_TRY_VOID(TakeFromLost(snapshot.workers, snapshot.at));
+    return DeleteOld(snapshot.workers, snapshot.at);
 }
 
 Result<void> WorkerWatch::TakeFromLost(const std::vector<Worker>& workers, TimePoint now) {
@@ -102,19 +101,19 @@ Result<void> WorkerWatch::TakeFromLost(const std::vector<Worker>& workers, TimeP
             if (done || now >= settles) {
                 settled[worker.id] = worker.incarnation;
             } else {
-                LookAgainAt(settles, now);
+                LookAgainAt(settles);
             }
         }
         const WorkerState state = model::StateOf(worker, now, directory_.silence());
         if (state == WorkerState::kGone || worker.reaped) continue;
         if (state != WorkerState::kDown) {
             // The state changes when the silence is exceeded, not when it is reached.
-            LookAgainAt(worker.last_heartbeat_at + directory_.silence() + Duration(1), now);
+            LookAgainAt(worker.last_heartbeat_at + directory_.silence() + Duration(1));
         } else if (may_judge) {
             owners.push_back(model::OwnerOf(worker));
             silent.push_back(&worker);
         } else {
-            LookAgainAt(now + std::chrono::ceil<Duration>(*judge_from_ - clock_.SteadyNow()), now);
+            LookAgainAt(now + std::chrono::ceil<Duration>(*judge_from_ - clock_.SteadyNow()));
         }
     }
     if (!owners.empty()) {
@@ -154,7 +153,7 @@ Result<void> WorkerWatch::DeleteOld(const std::vector<Worker>& workers, TimePoin
             old.push_back(&worker);
             continue;
         }
-        if (dead) LookAgainAt(worker.last_heartbeat_at + options_.keep + Duration(1), now);
+        if (dead) LookAgainAt(worker.last_heartbeat_at + options_.keep + Duration(1));
         if (worker.agent) agents.push_back(&worker);
     }
     if (agents.size() > AgentPresence::kMaxAgents) {
@@ -164,7 +163,7 @@ Result<void> WorkerWatch::DeleteOld(const std::vector<Worker>& workers, TimePoin
     }
     if (old.size() > kDeleteBatch) {
         old.resize(kDeleteBatch);
-        LookAgainAt(now + kPause, now);
+        LookAgainAt(now + kPause);
     }
     for (const Worker* worker : old) {
         KSANA_TRY_VOID(

@@ -55,7 +55,7 @@ class WorkerWatch {
     Result<void> Look();
     Result<void> TakeFromLost(const std::vector<model::Worker>& workers, TimePoint now);
     Result<void> DeleteOld(const std::vector<model::Worker>& workers, TimePoint now);
-    void LookAgainAt(TimePoint store_time, TimePoint store_now);
+    void LookAgainAt(TimePoint store_time);
     void GiveGrace();
 
     store::Store& store_;

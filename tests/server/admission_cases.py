@@ -185,6 +185,14 @@ def with_a_token_any_name_does(server):
         equal(first_answer(raw)[0], 200, "with a token")
 
 
+@case(token=True, settings={"KSANA_ALLOWED_HOSTS": "ksana.example"})
+def with_a_token_too_where_hosts_are_named(server):
+    for host, status in (("ksana.example", 200), ("127.0.0.1", 200), ("proxy.example", 421)):
+        with Raw(server) as raw:
+            raw.send(head("/jobs", 0, f"Authorization: Bearer {TOKEN}", method="GET", host=host))
+            equal(first_answer(raw)[0], status, host)
+
+
 @case
 def pages_of_other_origins_cannot_make_the_server_compute(server):
     for path in ("/api/v1/simulate", "/api/v1/preview"):

@@ -112,7 +112,8 @@ Result<std::unique_ptr<http_server::Server>> MakeMetricsServer(const std::string
                      "Answers as long as the process lives", Where::kInline,
                      Handler([](const Request&) -> Response {
                          return http_server::JsonResponse(200, R"({"status":"ok"})");
-                     })));
+                     }))
+                   .ForProbes());
     http_server::ServerOptions options;
     options.address = std::move(address.address);
     options.port = address.port;

@@ -32,7 +32,7 @@ constexpr ProblemInfo kProblems[] = {
      "precondition_required", "Precondition required",
      "a PUT replaces the whole job: send If-Match"},
     {0, "Default",
-     "Anything else: 405, 413, 429, 431, 503 and so on. 429 and 503 carry Retry-After.",
+     "Anything else: 405, 413, 421, 429, 431, 503 and so on. 429 and 503 carry Retry-After.",
      "unavailable", "Unavailable", "the store does not answer", true},
 };
 constexpr int kStatusOfDefault = 503;
@@ -47,7 +47,7 @@ bool Answers(const RouteInfo& route, int status) {
         case 401:
             return route.permission != Permission::kPublic;
         case 403:
-            return changes;
+            return changes || (post && route.permission != Permission::kPublic);
         case 404:
             return route.subject != nullptr && !route.makes_subject;
         case 409:
@@ -69,11 +69,13 @@ Schema MakeFault() {
     return ObjectSchema("One fault of the input.")
         .Need("pointer", Schema::Text().Means("JSON Pointer (RFC 6901) into the body; /query/NAME "
                                               "and /headers/NAME for these."))
-        .Need("code", Schema::Text()
-                          .Means("What kind of fault: missing, unknown, wrong_type, not_allowed, "
-                                 "not_supported, out_of_range, repeated, immutable, bad_cursor, or "
-                                 "invalid for any other.")
-                          .Pattern("^[a-z_]+$"))
+        .Need("code",
+              Schema::Text()
+                  .Means("What kind of fault: missing, unknown, wrong_type, not_allowed, "
+                         "not_supported, out_of_range, repeated, immutable, bad_cursor, more "
+                         "(the last one says how many others there are), or invalid for "
+                         "any other.")
+                  .Pattern("^[a-z_]+$"))
         .Need("detail", Schema::Text().Means("The fault in words."))
         .May("allowed", Schema::ListOf(Schema::Text()).Means("What could have stood there."));
 }
@@ -91,7 +93,8 @@ Schema MakeProblem() {
         .Need("instance", Schema::Text().Means("The path of the request."))
         .Need("code", Schema::Text().Pattern("^[a-z_]+$").Means("The end of the type."))
         .Need("request_id", Schema::Text().Means("Also in X-Request-Id and in the server's log."))
-        .May("errors", Schema::ListOf(Schema::Ref(kFault)).Means("Every fault of the input."));
+        .May("errors", Schema::ListOf(Schema::Ref(kFault))
+                           .Means("The faults of the input, a hundred at most."));
 }
 
 }  // namespace

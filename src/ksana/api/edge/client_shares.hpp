@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "ksana/base/process/mutex.hpp"
 #include "ksana/http_server/routing/message.hpp"

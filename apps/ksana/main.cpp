@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -49,6 +50,8 @@ void Redraw(std::string_view line) {
 }  // namespace
 
 int main(int argc, char** argv, char** environment) {
+    // A file that may not grow (RLIMIT_FSIZE) is a failed write, as a full disk is.
+    (void)std::signal(SIGXFSZ, SIG_IGN);
     ksana::SystemClock clock;
     ksana::SystemRandom random;
     ksana::UuidGenerator ids(clock, random);

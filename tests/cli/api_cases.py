@@ -48,6 +48,7 @@ def main():
         shutil.copytree(pathlib.Path(__file__).parent / "admin", place, dirs_exist_ok=True)
         for name, text in FILES.items():
             (place / name).write_text(text, encoding="utf-8")
+            (place / name).chmod(0o600)
         server = Server(binary, "sqlite", environment={
             "KSANA_API_TOKEN_FILE": str(place / "token")})
         with Target() as target, server:

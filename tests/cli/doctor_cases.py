@@ -148,7 +148,7 @@ class Doctor(Place):
         equal(found["token"]["level"], "fail")
         token.write_text("a" * 40 + "\n")
         token.chmod(0o644)
-        equal(self.findings(KSANA_API_TOKEN_FILE=str(token))["token"]["advice"],
+        equal(self.findings(expect=1, KSANA_API_TOKEN_FILE=str(token))["token"]["advice"],
               f"chmod 600 {token}")
         token.chmod(0o600)
         equal(self.findings(KSANA_API_TOKEN_FILE=str(token))["token"]["level"], "ok")

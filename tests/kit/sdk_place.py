@@ -83,6 +83,7 @@ class SdkPlace:
     def environment(self, token=TOKEN):
         path = self.folder / "token"
         path.write_text(token + "\n", encoding="utf-8")
+        path.chmod(0o600)
         # TMPDIR: an agent that is killed leaves its files there.
         return {**os.environ, "KSANA_SERVER": self.wire.url, "KSANA_TOKEN_FILE": str(path),
                 "TMPDIR": str(self.folder), "PYTHONPATH": PYTHON_CLIENT}

@@ -201,6 +201,28 @@ def a_killed_server_is_replaced_at_once(place):
     equal(len(place.target.of("/hang")), 2, "calls")
 
 
+# A second server would take over the runs of the first, which goes on with them.
+@case
+def a_second_server_with_the_same_name_is_refused(place):
+    first, = place.nodes(1, KSANA_LEASE=f"{LEASE}s")
+    second = Server(place.given.ksana, place.store, environment={
+        "KSANA_NODE_NAME": name_of(first), "KSANA_LEASE": f"{LEASE}s"})
+    with second:
+        done = subprocess.run([second.binary, "server"], cwd=second.folder, capture_output=True,
+                              env=second.environment, text=True, check=False, timeout=30)
+    equal(done.returncode, 5, done.stderr)
+    contains("another server lives under the name", done.stderr)
+    contains(first.url, done.stderr)
+    equal(states(first)[name_of(first)], "alive")
+    # After a crash the name is free at once.
+    first.kill()
+    begun = time.monotonic()
+    first.start()
+    took = time.monotonic() - begun
+    say(f"start after a kill: {took:.2f} s")
+    first.call("GET", "/readyz")
+
+
 # A stopped process keeps its session; its lease decides. When it wakes up, it stops what runs.
 @case
 def a_frozen_server_is_replaced_after_its_lease(place):

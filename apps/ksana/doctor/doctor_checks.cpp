@@ -85,9 +85,8 @@ Finding FileFinding(std::string check, const std::string& path, bool secret) {
                 fmt::format("cannot read {}: {}", Printable(path), Reason(errno)),
                 "correct the path in the settings, or the permissions of the file"};
     }
-    if (secret && (facts.st_mode & (S_IROTH | S_IWOTH)) != 0) {
-        return {std::move(check), Level::kWarn,
-                fmt::format("{} can be read by everybody", Printable(path)),
+    if (const auto kept = server::CheckSecretFile(path); secret && !kept) {
+        return {std::move(check), Level::kFail, Printable(kept.error().message),
                 fmt::format("chmod 600 {}", Printable(path))};
     }
     return {std::move(check), Level::kOk, Printable(path), ""};

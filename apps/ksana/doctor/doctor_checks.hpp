@@ -12,6 +12,10 @@ namespace ksana::app {
 // The checks look at the machine. Each takes a few seconds at most.
 
 Finding CheckStore(const server::Settings& settings, const Process& process);
+// Looks for damage in the files of the store, and with `repair` accepts it first. Reads all of
+// them, which may take minutes. Empty if the store has no files, or there is none yet.
+std::vector<Finding> CheckDamage(const server::Settings& settings, bool repair,
+                                 const Process& process);
 // Takes and frees a lock on the server that the setting `lock` names. Empty for the locks of the
 // store and of the process.
 std::vector<Finding> CheckLocks(const server::Settings& settings, const Process& process);

@@ -40,6 +40,9 @@ std::vector<Finding> Examine(const Arguments& arguments, const Process& process)
     if (loaded) {
         const server::Settings& settings = loaded->settings;
         findings.push_back(CheckStore(settings, process));
+        if (!arguments.Get("store").empty()) {
+            add(CheckDamage(settings, arguments.Has("repair"), process));
+        }
         add(CheckLocks(settings, process));
         add(CheckBroker(settings, process));
         add(CheckFolder(settings, process));
@@ -111,13 +114,18 @@ constexpr std::string_view kDoctorDetails =
     "durable write takes, the files that the settings name, the port (free, or a\n"
     "server that answers and how it is), the limits of the process, libcurl, time\n"
     "zones and the clock. It takes the options of `ksana server` and changes\n"
-    "nothing. Each check is over within seconds. Exit code 1: something failed.\n";
+    "nothing. Each check is over within seconds. Exit code 1: something failed.\n"
+    "\n"
+    "With --store it also reads all files of a SQLite or JSON store, best while no\n"
+    "server runs, and tells damage: checksums, SQLite's integrity_check, a log that\n"
+    "is cut or gone. --repair accepts what can be read, after a copy of the files.\n";
 
 }  // namespace
 
 Command DoctorCommand(const Process& process) {
     std::vector<OptionSpec> options = {
-        {"output", 'o', "FORMAT", "output", "text", {"text", "json"}}};
+        {"output", 'o', "FORMAT", "output", "text", {"text", "json"}},
+        {"repair", '\0', "", "with --store: accept damaged files, after a copy of them"}};
     for (OptionSpec& option : SettingOptions()) options.push_back(std::move(option));
     return {"doctor",
             "",

@@ -31,6 +31,8 @@ Code CodeOfStatus(int status) {
             return Code::kDeadlineExceeded;
         case 429:
             return Code::kExhausted;
+        case 507:
+            return Code::kStorageFull;
         case 501:
             return Code::kUnimplemented;
         case 502:

@@ -6,6 +6,7 @@
 #include "ksana/engine/dispatch/direct_submit.hpp"
 #include "ksana/engine/limits/limit_source.hpp"
 #include "ksana/engine/loop_runner.hpp"
+#include "ksana/engine/nodes/node_name.hpp"
 
 namespace ksana::engine {
 namespace {
@@ -228,6 +229,12 @@ void Node::AddClusterLoops() {
                       .hint = [this](store::Topics) { return shares_.Hint(); },
                       .run_once = [this] { return shares_.RunOnce(); },
                       .while_draining = true});
+}
+
+Result<void> Node::AwaitName(Clock& clock) const {
+    if (!options_.shared || !options_.only_one) return {};
+    return engine::AwaitName(store_, clock,
+                             {.name = options_.name, .incarnation = options_.incarnation});
 }
 
 Result<void> Node::Prepare() {

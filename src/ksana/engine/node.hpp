@@ -92,6 +92,9 @@ class Node {
     Node& operator=(const Node&) = delete;
     ~Node();
 
+    // Waits until no other server lives under the configured name of this one, if the store is
+    // shared; kConflict if one does. Call it before Prepare, which takes over that name's runs.
+    Result<void> AwaitName(Clock& clock) const;
     // Must be called before the loops run. Reads types, calendars and limits, and reaps the runs
     // that an earlier incarnation left running; then registers the node, if the store is shared.
     // Returns the store's error if that fails.

@@ -19,6 +19,7 @@ constexpr std::array kMeanings = {
     Meaning{"57014", Code::kDeadlineExceeded, FaultKind::kFinal},
     Meaning{"25P03", Code::kUnavailable, FaultKind::kLost},  // idle in transaction for too long
     Meaning{"25006", Code::kUnavailable, FaultKind::kLost},  // a standby: the primary has moved
+    Meaning{"53100", Code::kStorageFull, FaultKind::kFinal},
     Meaning{"53", Code::kExhausted, FaultKind::kFinal},
     Meaning{"55P03", Code::kConflict, FaultKind::kConflict},
     Meaning{"40", Code::kConflict, FaultKind::kConflict},

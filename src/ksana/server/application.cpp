@@ -325,7 +325,7 @@ struct Application::Everything {
 
     Result<void> StoreAnswers() {
         KSANA_TRY([[maybe_unused]] const TimePoint now, store->Now());
-        return {};
+        return store->Writable();
     }
 
     Result<void> Serving() const {
@@ -398,6 +398,10 @@ Application::~Application() { Stop(); }
 Result<std::unique_ptr<Application>> Application::Make(const Settings& settings,
                                                        const ApplicationParts& parts) {
     std::optional<std::string> token;
+    if (!settings.tls_key.empty()) {
+        auto secret = CheckSecretFile(settings.tls_key);
+        if (!secret) return std::move(secret).error().WithContext("tls_key");
+    }
     if (!settings.api_token_file.empty()) {
         auto read = ReadTokenFile(settings.api_token_file);
         if (!read) return std::move(read).error().WithContext("api_token_file");
@@ -448,6 +452,7 @@ Result<void> Application::Start() {
 
 // Starts each part before the parts that call it.
 Result<void> Application::StartParts() {
+    KSANA_TRY_VOID(all_->node.AwaitName(all_->parts.clock));
     KSANA_TRY_VOID(all_->StoreDefaultPolicy());
     KSANA_TRY_VOID(all_->client.Start());
     if (all_->trace_export) KSANA_TRY_VOID(all_->trace_export->Start());

@@ -11,6 +11,7 @@
 #include "ksana/store_json/durable_file.hpp"
 #include "ksana/store_json/load.hpp"
 #include "ksana/store_json/open_json.hpp"
+#include "ksana/store_kit/file_lock.hpp"
 #include "ksana/store_kit/kit_store.hpp"
 #include "ksana/store_memory/memory_backend.hpp"
 #include "ksana/store_postgres/open_postgres.hpp"
@@ -54,11 +55,7 @@ OpenedBackend OpenJson(const StoreUrl& url, const StoreEnvironment& environment,
 
 OpenedBackend OpenSqlite(const StoreUrl& url, const StoreEnvironment& environment, OpenMode mode) {
     const bool read_only = mode == OpenMode::kReadOnly;
-    if (!read_only) {
-        std::error_code ignored;  // opening the file reports the error
-        std::filesystem::create_directories(std::filesystem::path(url.location).parent_path(),
-                                            ignored);
-    }
+    if (!read_only) store_kit::MakeFolderOf(url.location);
     return store_sqlite::OpenSqlite({.path = url.location,
                                      .clock = environment.clock,
                                      .read_only = read_only,

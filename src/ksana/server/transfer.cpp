@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "ksana/base/text/crc32c.hpp"
 #include "ksana/codec/records/record_codec.hpp"
 
 namespace ksana::server {
@@ -25,6 +26,8 @@ std::string CountsText(const ExportCounts& counts) {
                        counts.jobs, counts.runs, counts.attempts, counts.ledger, counts.events,
                        counts.documents);
 }
+
+std::string SumText(std::uint32_t sum) { return fmt::format("{:08x}", sum); }
 
 Error WrongExport(std::string message) { return {Code::kInvalidArgument, std::move(message)}; }
 
@@ -54,12 +57,14 @@ class Importer {
         auto header = codec::ExportHeaderFromLine(more ? line : "");
         if (!header) return AtLine(std::move(header).error());
         header_ = std::move(header).value();
+        sum_ = Crc32c("\n", Crc32c(line));
         for (;;) {
             KSANA_TRY(more, Next(line));
             if (!more) return WrongExport(fmt::format("{}; the export is cut off", EndMissing()));
             auto parsed = codec::ExportLineFromText(line);
             if (!parsed) return AtLine(std::move(parsed).error());
-            if (const auto* said = std::get_if<ExportCounts>(&*parsed)) return End(*said);
+            if (const auto* said = std::get_if<codec::ExportEnd>(&*parsed)) return End(*said);
+            sum_ = Crc32c("\n", Crc32c(line, sum_));
             KSANA_TRY_VOID(Take(std::get<model::Record>(std::move(*parsed)), line.size()));
         }
     }
@@ -78,10 +83,15 @@ class Importer {
         return fmt::format("there is no line {{\"end\":…}} after {} records", counts_.Total());
     }
 
-    Result<void> End(const ExportCounts& said) {
-        if (said != counts_) {
+    Result<void> End(const codec::ExportEnd& said) {
+        if (said.counts != counts_) {
             return AtLine(WrongExport(fmt::format("the export says {}, but it holds {}",
-                                                  CountsText(said), CountsText(counts_))));
+                                                  CountsText(said.counts), CountsText(counts_))));
+        }
+        if (!said.sum.empty() && said.sum != SumText(sum_)) {
+            return AtLine(WrongExport(
+                fmt::format("the export was changed or damaged: its checksum is {}, and it says {}",
+                            SumText(sum_), said.sum)));
         }
         std::string line;
         KSANA_TRY(const bool more, Next(line));
@@ -127,6 +137,7 @@ class Importer {
     const TransferProgress& progress_;
     ExportHeader header_;
     ExportCounts counts_;
+    std::uint32_t sum_ = 0;    // of the lines before the last
     std::int64_t number_ = 0;  // of the current line, from 1
     std::int64_t stored_ = 0;
     std::vector<model::Record> batch_;
@@ -137,19 +148,25 @@ class Importer {
 
 Result<ExportCounts> ExportRecords(store::Store& from, const ExportHeader& header,
                                    const LineSink& sink, const TransferProgress& progress) {
-    KSANA_TRY_VOID(sink(codec::ExportHeaderToLine(header) + "\n"));
+    std::uint32_t sum = 0;
+    const auto put = [&](std::string line) {
+        line += '\n';
+        sum = Crc32c(line, sum);
+        return sink(line);
+    };
+    KSANA_TRY_VOID(put(codec::ExportHeaderToLine(header)));
     ExportCounts counts;
     std::string cursor;
     do {
         KSANA_TRY(const auto page, from.records().Read(cursor, kPage));
         for (const model::Record& record : page.items) {
-            KSANA_TRY_VOID(sink(codec::RecordToLine(record) + "\n"));
+            KSANA_TRY_VOID(put(codec::RecordToLine(record)));
             counts.Count(record);
         }
         if (progress) progress(counts.Total());
         cursor = page.next;
     } while (!cursor.empty());
-    KSANA_TRY_VOID(sink(codec::ExportEndToLine(counts) + "\n"));
+    KSANA_TRY_VOID(sink(codec::ExportEndToLine({counts, SumText(sum)}) + "\n"));
     return counts;
 }
 

@@ -117,6 +117,17 @@ class TransferTest : public ::testing::Test {
     UuidGenerator ids_{clock_, random_};
 };
 
+// M05: the counts are right, and every line can be read.
+TEST_F(TransferTest, AnExportThatWasChangedIsRefused) {
+    const auto source = Open(StoreKind::kMemory, "");
+    Fill(*source);
+    Lines lines = Export(*source);
+    std::string& line = lines.at(40);
+    line.replace(line.find("mail"), 4, "nail");
+    const std::string refusal = Refusal(lines);
+    EXPECT_NE(refusal.find("changed or damaged"), std::string::npos) << refusal;
+}
+
 TEST_F(TransferTest, AnExportOfAnImportIsTheSame) {
     const auto source = Open(StoreKind::kJson, "from.json");
     Fill(*source);

@@ -74,6 +74,10 @@ class Store {
     // the store is used.
     virtual void MakeRunsWith(RunMaker maker) = 0;
 
+    // Returns whether writes work. Does nothing as long as they do; after one has failed because of
+    // the store itself (a full disk, a damaged file), it tries a small one.
+    virtual Result<void> Writable() { return {}; }
+
     // Returns the store's clock, which decides whether a lease has expired.
     virtual Result<TimePoint> Now() = 0;
     virtual Result<StoreInfo> Info() = 0;

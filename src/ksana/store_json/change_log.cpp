@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "ksana/base/text/crc32c.hpp"
 #include "ksana/codec/records/log_line.hpp"
 #include "ksana/codec/records/record_codec.hpp"
 
@@ -15,6 +16,11 @@ namespace {
 using namespace store_memory;
 using codec::Drop;
 using model::Record;
+
+// The checksum of a transaction, from that of its lines.
+std::uint32_t SumOf(std::uint32_t lines, std::int64_t seq) {
+    return Crc32c(std::to_string(seq), lines);
+}
 
 // Writes rows as lines, each row once, however often it changed.
 class LineWriter {
@@ -74,7 +80,7 @@ class LineWriter {
     }
 
     std::string Finish(std::int64_t seq) {
-        text_ += codec::CommitToLine({seq});
+        text_ += codec::CommitToLine({.seq = seq, .sum = SumOf(Crc32c(text_), seq)});
         text_ += '\n';
         return std::move(text_);
     }
@@ -194,6 +200,36 @@ std::string_view UpToLastMark(std::string_view log, codec::CommitMark& last) {
     return {};
 }
 
+// Returns the number of the first transaction that differs from its checksum; 0: there is none.
+std::int64_t FirstDamaged(std::string_view log) {
+    std::int64_t before = 0;
+    std::int64_t damaged = 0;
+    std::uint32_t sum = 0;
+    ForEachLine(log, [&](std::string_view line) {
+        if (damaged != 0) return;
+        if (!codec::IsCommitLine(line)) {
+            sum = Crc32c("\n", Crc32c(line, sum));
+            return;
+        }
+        const auto parsed = codec::LogLineFromText(line);
+        const auto* mark = parsed ? std::get_if<codec::CommitMark>(&*parsed) : nullptr;
+        const bool whole = mark != nullptr && (!mark->sum || *mark->sum == SumOf(sum, mark->seq));
+        if (!whole) damaged = before + 1;
+        if (mark != nullptr) before = mark->seq;
+        sum = 0;
+    });
+    return damaged;
+}
+
+// An append that was cut short leaves a part of what was to be written: all its whole lines can be
+// read. Returns whether one behind the last mark cannot.
+bool IsDamagedEnd(std::string_view tail) {
+    bool damaged = false;
+    ForEachLine(tail,
+                [&](std::string_view line) { damaged = damaged || !codec::LogLineFromText(line); });
+    return damaged;
+}
+
 // Most lines of a log describe rows that were written again later. Reading only the last line of
 // each row is several times faster, and the start of the server waits for it.
 enum class Lines { kAll, kLastOfRow };
@@ -221,6 +257,10 @@ Replayed ReplayLines(std::string_view log, Lines which, Tables& tables) {
     const std::string_view counts = UpToLastMark(log, last);
     replayed.size = static_cast<std::int64_t>(counts.size());
     replayed.last_seq = last.seq;
+    replayed.damaged = FirstDamaged(counts);
+    if (replayed.damaged == 0 && IsDamagedEnd(log.substr(counts.size()))) {
+        replayed.damaged = last.seq + 1;
+    }
     LineReader reader(tables, replayed);
     for (const std::string_view line : LinesToRead(counts, which, replayed.lines)) {
         if (auto read = codec::LogLineFromText(line)) {

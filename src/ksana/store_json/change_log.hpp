@@ -25,6 +25,7 @@ struct Replayed {
     std::int64_t last_seq = 0;  // of the last commit mark
     std::int64_t lines = 0;     // up to the last commit mark
     int bad_lines = 0;          // of `lines`: could not be read
+    std::int64_t damaged = 0;   // the first transaction that differs from its checksum; 0: none
     std::map<std::string, model::Job> jobs;
     std::map<std::string, model::Job> dropped;  // deleted jobs, as they were before; not in `jobs`
 };

@@ -14,10 +14,10 @@
 namespace ksana::store_json {
 namespace {
 
-constexpr mode_t kMode = 0644;
+constexpr mode_t kMode = 0600;
 
 Error SystemError(std::string_view what, const std::string& path, int number) {
-    const Code code = number == ENOSPC || number == EDQUOT || number == EFBIG ? Code::kExhausted
+    const Code code = number == ENOSPC || number == EDQUOT || number == EFBIG ? Code::kStorageFull
                       : number == ENOENT                                      ? Code::kNotFound
                                                                               : Code::kUnavailable;
     return {code,

@@ -37,7 +37,7 @@ TEST(ReplaceFile, KeepsTheOldTextWhenTheDiskIsFull) {
         const FullDisk full(1'000);
         const auto failed = ReplaceFile(path, std::string(5'000, 'x'));
         ASSERT_FALSE(failed);
-        EXPECT_EQ(failed.error().code, Code::kExhausted);
+        EXPECT_EQ(failed.error().code, Code::kStorageFull);
     }
     EXPECT_EQ(*ReadWholeFile(path), "old");
     EXPECT_FALSE(std::filesystem::exists(path + ".tmp"));
@@ -66,7 +66,7 @@ TEST(AppendFile, TakesBackWhatItCouldNotWrite) {
     ASSERT_TRUE(file->Append("one\n"));
     {
         const FullDisk full(10);
-        EXPECT_EQ(file->Append("much too long for it\n").error().code, Code::kExhausted);
+        EXPECT_EQ(file->Append("much too long for it\n").error().code, Code::kStorageFull);
         EXPECT_EQ(*ReadWholeFile(path), "one\n");
     }
     ASSERT_TRUE(file->Append("two\n"));

@@ -60,6 +60,7 @@ class JsonFilesTest : public ::testing::Test {
                                           .clock = clock_,
                                           .ids = ids_,
                                           .small_log = small_log_,
+                                          .accept_damage = accept_damage_,
                                           .on_jobs_written = [this] { ++writes_; }}));
         return store_kit::MakeStore(std::move(backend), ids_);
     }
@@ -87,6 +88,7 @@ class JsonFilesTest : public ::testing::Test {
     FakeClock clock_;
     SystemRandom random_;
     UuidGenerator ids_{clock_, random_};
+    bool accept_damage_ = false;
     std::int64_t small_log_ = 1 << 20;
     std::atomic<int> writes_ = 0;
     std::string logged_;
@@ -233,6 +235,31 @@ TEST_F(JsonFilesTest, ATornLogLosesOnlyWhatWasNotAcknowledged) {
     }
 }
 
+// M05: whichever bit it is, it is told, and the only copy is not overwritten. jobs.json is for
+// people to edit and has no checksum.
+TEST_F(JsonFilesTest, AFlippedBitOfTheLogIsTold) {
+    {
+        auto store = Open();
+        for (int i = 0; i < 3; ++i) {
+            ASSERT_TRUE((*store)->runs().Submit({.runs = {Run{.id = ids_.Next()}}}));
+        }
+    }
+    const std::string whole = *ReadWholeFile(log_path_);
+    for (std::size_t at = 0; at + 1 < whole.size(); at += 5) {
+        std::string text = whole;
+        text[at] = static_cast<char>(text[at] ^ 0x10);
+        std::ofstream(log_path_, std::ios::trunc) << text;
+        const auto store = Open();
+        ASSERT_FALSE(store) << at << ": " << text.substr(at, 20);
+        EXPECT_EQ(store.error().code, Code::kDataLoss) << store.error().message;
+        EXPECT_NE(store.error().message.find(log_path_), std::string::npos);
+        EXPECT_EQ(*ReadWholeFile(log_path_), text);
+    }
+    std::ofstream(log_path_, std::ios::trunc) << whole;
+    EXPECT_EQ(*(*Open())->runs().Count({}, 100), 3);
+}
+
+// Who accepts the damage keeps the rest, and a copy.
 TEST_F(JsonFilesTest, ABadLineInTheMiddleCostsOnlyItself) {
     {
         auto store = Open();
@@ -243,11 +270,14 @@ TEST_F(JsonFilesTest, ABadLineInTheMiddleCostsOnlyItself) {
     std::string text = *ReadWholeFile(log_path_);
     text[text.find("run")] = 'X';
     std::ofstream(log_path_, std::ios::trunc) << text;
+    EXPECT_EQ(Open().error().code, Code::kDataLoss);
+    accept_damage_ = true;
     {
         auto store = Open();
         ASSERT_TRUE(store);
         EXPECT_EQ(*(*store)->runs().Count({}, 100), 2);
     }
+    accept_damage_ = false;
     EXPECT_NE(logged_.find("jobs.runs.bad.jsonl"), std::string::npos);
     EXPECT_EQ(*ReadWholeFile(folder_.File("jobs.runs.bad.jsonl")), text) << "a copy is kept";
     EXPECT_EQ(*(*Open())->runs().Count({}, 100), 2);
@@ -267,6 +297,7 @@ TEST_F(JsonFilesTest, OfARowTheLastLineThatCountsIsTaken) {
     std::string damaged = whole;
     damaged[whole.find("running", second)] = '"';
     const std::string without_mark = whole.substr(0, whole.rfind("{\"commit\""));
+    accept_damage_ = true;  // without it the damaged line is refused by its checksum
     for (const auto& [text, state] :
          {std::pair(whole, model::RunState::kRunning), std::pair(damaged, model::RunState::kQueued),
           std::pair(without_mark, model::RunState::kQueued)}) {

@@ -99,6 +99,7 @@ Result<void> JsonSession::Persist(const Tables::Journal& journal) {
 // Makes both files match the tables. Not called inside a transaction: jobs.json must not be written
 // before the log.
 Result<void> JsonSession::Settle() {
+    if (lock_lost_) return *lock_lost_;
     KSANA_TRY_VOID(log_.Settle());
     if (jobs_file_dirty_) return WriteJobs();
     return {};
@@ -125,6 +126,8 @@ Result<void> JsonSession::WriteJobs() {
 Result<void> JsonSession::RewriteLog() {
     KSANA_TRY(log_, AppendFile::Replace(LogPathOf(options_.path), LogOfAll(tables_, seq_)));
     rewritten_size_ = log_.size();
+    if (auto followed = lock_.Follow(); !followed) lock_lost_ = std::move(followed).error();
+    if (lock_lost_) return *lock_lost_;
     return log_.Settle();
 }
 

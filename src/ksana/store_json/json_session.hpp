@@ -5,6 +5,7 @@
 #include "ksana/base/process/shared_mutex.hpp"
 #include "ksana/store_json/durable_file.hpp"
 #include "ksana/store_json/load.hpp"
+#include "ksana/store_kit/file_lock.hpp"
 #include "ksana/store_kit/group_commit.hpp"
 #include "ksana/store_memory/memory_transaction.hpp"
 
@@ -17,8 +18,10 @@ namespace ksana::store_json {
 // undone in the tables and in the files.
 class JsonSession final : public store_kit::CommitSession {
   public:
-    JsonSession(JsonOptions options, store_memory::Tables& tables, SharedMutex& mutex)
-        : options_(std::move(options)), mutex_(mutex), tables_(tables) {}
+    // `lock` is on the log.
+    JsonSession(JsonOptions options, store_kit::FileLock lock, store_memory::Tables& tables,
+                SharedMutex& mutex)
+        : options_(std::move(options)), lock_(std::move(lock)), mutex_(mutex), tables_(tables) {}
 
     ~JsonSession() override;
 
@@ -43,6 +46,9 @@ class JsonSession final : public store_kit::CommitSession {
     Result<void> RewriteLog() KSANA_REQUIRES_SHARED(mutex_);
 
     const JsonOptions options_;
+    store_kit::FileLock lock_;
+    // Another process has locked the log that a rewrite has just put in place.
+    std::optional<Error> lock_lost_;
     SharedMutex& mutex_;  // guards the tables
     store_memory::Tables& tables_ KSANA_GUARDED_BY(mutex_);
     SystemClock pace_;  // real time, unlike options_.clock

@@ -133,7 +133,14 @@ Result<Loaded> Load(const JsonOptions& options, Tables& tables) {
             {{"file", log_path},
              {"bytes", static_cast<std::int64_t>(log->size()) - replayed.size}});
     }
-    if (replayed.bad_lines > 0) {
+    if (replayed.damaged > 0 && !options.accept_damage) {
+        return Error(Code::kDataLoss,
+                     fmt::format("{} is damaged: its transaction {} differs from its checksum or "
+                                 "cannot be read; restore a backup, or keep what can be read by "
+                                 "`ksana doctor --store URL --repair`",
+                                 log_path, replayed.damaged));
+    }
+    if (replayed.bad_lines > 0 || replayed.damaged > 0) {
         KSANA_TRY(const std::string aside, KeepBadCopy(log_path));
         Log(LogLevel::kError, "lines of the log cannot be read; a copy of it is kept",
             {{"file", log_path}, {"kept_as", aside}, {"lines", replayed.bad_lines}});

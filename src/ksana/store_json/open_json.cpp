@@ -1,9 +1,8 @@
 #include "ksana/store_json/open_json.hpp"
 
-#include <filesystem>
-
 #include "ksana/base/process/shared_mutex.hpp"
 #include "ksana/store_json/json_session.hpp"
+#include "ksana/store_json/load.hpp"
 #include "ksana/store_kit/file_lock.hpp"
 #include "ksana/store_kit/group_commit.hpp"
 #include "ksana/store_memory/memory_reader.hpp"
@@ -18,8 +17,7 @@ class JsonBackend final : public store_kit::Backend {
     JsonBackend(const JsonOptions& options, store_kit::FileLock lock)
         : path_(options.path),
           clock_(options.clock),
-          lock_(std::move(lock)),
-          session_(options, tables_, mutex_),
+          session_(options, std::move(lock), tables_, mutex_),
           commits_("json-writer", session_, changes_) {}
 
     Result<void> Open(const JsonOptions& options) {
@@ -36,6 +34,7 @@ class JsonBackend final : public store_kit::Backend {
         return body(reader);
     }
 
+    bool WriteFails() override { return commits_.fails(); }
     store::ChangeFeed& changes() override { return changes_; }
 
     Result<store::StoreInfo> Info() override {
@@ -50,7 +49,6 @@ class JsonBackend final : public store_kit::Backend {
 
     const std::string path_;
     Clock& clock_;
-    store_kit::FileLock lock_;
     SharedMutex mutex_;
     store_memory::Tables tables_ KSANA_GUARDED_BY(mutex_);
     store::ChangeFeed changes_;
@@ -60,10 +58,12 @@ class JsonBackend final : public store_kit::Backend {
 
 }  // namespace
 
-Result<std::unique_ptr<store_kit::Backend>> OpenJson(const JsonOptions& options) {
-    std::error_code ignored;  // opening the files reports the error
-    std::filesystem::create_directories(std::filesystem::path(options.path).parent_path(), ignored);
-    KSANA_TRY(store_kit::FileLock lock, store_kit::FileLock::Take(options.path));
+Result<std::unique_ptr<store_kit::Backend>> OpenJson(const JsonOptions& given) {
+    JsonOptions options = given;
+    options.path = store_kit::WithoutLink(given.path);
+    store_kit::MakeFolderOf(options.path);
+    KSANA_TRY(store_kit::FileLock lock,
+              store_kit::FileLock::Take(options.path, LogPathOf(options.path)));
     auto backend = std::make_unique<JsonBackend>(options, std::move(lock));
     KSANA_TRY_VOID(backend->Open(options));
     return std::unique_ptr<store_kit::Backend>(std::move(backend));

@@ -18,6 +18,8 @@ struct JsonOptions {
     UuidGenerator& ids;  // for jobs that a user added to the file without an id
     // The log is not rewritten while it is smaller than this many bytes; tests set it low.
     std::int64_t small_log = 1 << 20;
+    // Opens a damaged log with the lines of it that can be read, and keeps a copy.
+    bool accept_damage = false;
     // Called each time jobs.json was written; for tests and benchmarks.
     std::function<void()> on_jobs_written;
 };
@@ -27,6 +29,9 @@ struct JsonOptions {
 // For small installs: each change of a job rewrites jobs.json, although concurrent changes share
 // one write. `clock` and `ids` must outlive it. Returns kUnavailable if another process uses the
 // files.
+//
+// Returns kDataLoss if the log is damaged: a transaction differs from its checksum, or an end that
+// was not torn cannot be read. Nothing is changed then.
 //
 // A jobs.json that cannot be read is renamed to jobs.bad.json, and an empty one begun (K-12).
 Result<std::unique_ptr<store_kit::Backend>> OpenJson(const JsonOptions& options);

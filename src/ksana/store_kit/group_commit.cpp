@@ -76,10 +76,24 @@ void GroupCommit::Loop(const std::stop_token& stop) {
     while (Take(stop, !more_upkeep)) {
         if (!batch_.empty()) {
             RunBatch();
+            NoteBatch();
             for (Operation* operation : batch_) Wake(*operation);
         }
         more_upkeep = session_.Maintain(batch_.empty());
     }
+}
+
+// A body may fail for reasons of its caller, which say nothing about the store.
+void GroupCommit::NoteBatch() {
+    bool fails = false;
+    for (const Operation* operation : batch_) {
+        if (!operation->error) continue;
+        const Code code = operation->error->code;
+        const bool of_store =
+            !operation->out || code == Code::kStorageFull || code == Code::kDataLoss;
+        fails = fails || of_store;
+    }
+    if (fails || std::exchange(wrote_, false)) fails_ = fails;
 }
 
 void GroupCommit::RunBatch() {
@@ -108,6 +122,7 @@ Result<bool> GroupCommit::TryBatch(bool join) {
         Transaction& transaction = session_.NextBody();
         auto result = operation->body(transaction);
         if (result) {
+            wrote_ = wrote_ || session_.changes() != before;
             touched |= transaction.touched();
             continue;
         }
@@ -125,10 +140,13 @@ void GroupCommit::RunAlone(Operation& operation) {
     auto result = session_.Begin();
     if (result) {
         Transaction& transaction = session_.NextBody();
+        const std::int64_t before = session_.changes();
         result = operation.body(transaction);
         if (result) {
+            wrote_ = wrote_ || session_.changes() != before;
             result = CommitAndTell(transaction.touched());
         } else {
+            operation.out = true;
             session_.Rollback();
         }
     }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -64,6 +65,9 @@ class GroupCommit {
     Result<void> Run(const Backend::WriteBody& body);
     // Returns the number of callers that no batch has taken yet.
     std::size_t waiting();
+    // Returns whether the last batch that wrote something failed because of the store itself: no
+    // transaction could be begun or committed, or a body met a full disk or damaged data.
+    bool fails() const { return fails_; }
 
   private:
     // One call of Run, on the stack of its caller, which returns once `done` is set.
@@ -84,6 +88,7 @@ class GroupCommit {
     bool Join();
     bool MovePending() KSANA_REQUIRES(mutex_);
     void RunBatch();
+    void NoteBatch();
     Result<bool> TryBatch(bool join);
     void RunAlone(Operation& operation);
     Result<void> CommitAndTell(store::Topics touched);
@@ -96,6 +101,8 @@ class GroupCommit {
     std::deque<Operation*> pending_ KSANA_GUARDED_BY(mutex_);
     bool sleeping_ KSANA_GUARDED_BY(mutex_) = false;  // the writer waits on arrived_
     std::vector<Operation*> batch_;                   // used by the writer thread only
+    bool wrote_ = false;  // a body of the batch has changed something; of the writer thread
+    std::atomic<bool> fails_ = false;
     LoopThread thread_;
 };
 

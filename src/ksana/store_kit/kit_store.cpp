@@ -11,6 +11,9 @@
 namespace ksana::store_kit {
 namespace {
 
+// The setting that a probe of a store writes whose writes have failed.
+constexpr const char* kProbe = "store.probe";
+
 // Owns the driver and the role stores over it. Thread-safe.
 class KitStore final : public store::Store {
   public:
@@ -39,6 +42,13 @@ class KitStore final : public store::Store {
     store::ChangeFeed& changes() override { return backend_->changes(); }
 
     void MakeRunsWith(store::RunMaker maker) override { source_.MakeRunsWith(std::move(maker)); }
+
+    Result<void> Writable() override {
+        if (!backend_->WriteFails()) return {};
+        KSANA_TRY([[maybe_unused]] const model::Document probe,
+                  settings_.Put({.key = kProbe, .value = "1"}));
+        return {};
+    }
 
     Result<TimePoint> Now() override {
         TimePoint now{};

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "ksana/store_sqlite/damage/start_check.hpp"
 #include "ksana/store_sqlite/migrations/migrate.hpp"
 #include "ksana/store_sqlite/sqlite_backend.hpp"
 
@@ -27,15 +28,17 @@ bool Exists(const std::string& path) {
     return std::filesystem::exists(path, ignored);
 }
 
-Result<std::unique_ptr<Connection>> OpenWriter(const SqliteOptions& options) {
+Result<std::unique_ptr<Connection>> OpenWriter(const SqliteOptions& options, PageSums& sums) {
     const bool full = options.durability == Durability::kFull;
+    KSANA_TRY(const StartFacts facts, CheckBeforeStart(options.path, sums));
     KSANA_TRY(
         auto connection,
         Connection::Open(options.path, options.create ? OpenMode::kCreate : OpenMode::kExisting,
-                         full ? LogWrites::kGathered : LogWrites::kPlain));
+                         full ? LogWrites::kGathered : LogWrites::kPlain, &sums));
     KSANA_TRY_VOID(
         connection->Execute(full ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL"));
     KSANA_TRY_VOID(connection->Execute(std::string(kWriterPragmas)));
+    if (facts.unclean) KSANA_TRY_VOID(QuickCheck(*connection));
     KSANA_TRY_VOID(Migrate(*connection, options.clock));
     return connection;
 }
@@ -51,20 +54,25 @@ Result<void> CheckReadable(const std::string& path) {
 
 }  // namespace
 
-Result<std::unique_ptr<store_kit::Backend>> OpenSqlite(const SqliteOptions& options) {
+Result<std::unique_ptr<store_kit::Backend>> OpenSqlite(const SqliteOptions& given) {
+    SqliteOptions options = given;
+    options.path = store_kit::WithoutLink(given.path);
     if ((options.read_only || !options.create) && !Exists(options.path)) {
         return Missing(options.path);
     }
     store_kit::FileLock lock;
+    std::unique_ptr<PageSums> sums;
     std::unique_ptr<Connection> writer;
     if (options.read_only) {
         KSANA_TRY_VOID(CheckReadable(options.path));
     } else {
-        KSANA_TRY(lock, store_kit::FileLock::Take(options.path));
-        KSANA_TRY(writer, OpenWriter(options));
+        KSANA_TRY(lock, store_kit::FileLock::Take(options.path, options.path));
+        KSANA_TRY(sums, PageSums::Open(options.path, options.durability == Durability::kFull));
+        KSANA_TRY(writer, OpenWriter(options, *sums));
     }
-    auto backend = std::make_unique<SqliteBackend>(options.path, options.clock, options.readers,
-                                                   std::move(lock), std::move(writer));
+    auto backend =
+        std::make_unique<SqliteBackend>(options.path, options.clock, options.readers,
+                                        std::move(lock), std::move(sums), std::move(writer));
     KSANA_TRY_VOID(backend->Start());
     return std::unique_ptr<store_kit::Backend>(std::move(backend));
 }

@@ -27,17 +27,19 @@ void SqliteWriter::Forget() {
 }
 
 SqliteBackend::SqliteBackend(std::string path, Clock& clock, std::size_t readers,
-                             store_kit::FileLock lock, std::unique_ptr<Connection> writer)
+                             store_kit::FileLock lock, std::unique_ptr<PageSums> sums,
+                             std::unique_ptr<Connection> writer)
     : path_(std::move(path)),
       lock_(std::move(lock)),
       shared_{.clock = clock, .policies = {}},
+      sums_(std::move(sums)),
       connection_(std::move(writer)),
-      readers_(path_, readers, shared_) {}
+      readers_(path_, readers, shared_, sums_.get()) {}
 
 Result<void> SqliteBackend::Start() {
     if (connection_ == nullptr) return {};
     KSANA_TRY_VOID(shared_.policies.Fill(*connection_));
-    writer_.emplace(*connection_, readers_, shared_);
+    writer_.emplace(path_, *connection_, readers_, shared_, sums_.get());
     group_commit_.emplace("sqlite writer", *writer_, changes_);
     return group_commit_->Start();
 }

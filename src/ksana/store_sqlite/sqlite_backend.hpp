@@ -7,6 +7,7 @@
 #include "ksana/store_kit/driver/backend.hpp"
 #include "ksana/store_kit/file_lock.hpp"
 #include "ksana/store_kit/group_commit.hpp"
+#include "ksana/store_sqlite/damage/file_guard.hpp"
 #include "ksana/store_sqlite/sqlite_transaction.hpp"
 #include "ksana/store_sqlite/wire/reader_pool.hpp"
 #include "ksana/store_sqlite/wire/wal_keeper.hpp"
@@ -18,12 +19,17 @@ namespace ksana::store_sqlite {
 // cleared.
 class SqliteWriter final : public store_kit::CommitSession {
   public:
-    SqliteWriter(Connection& connection, ReaderPool& readers, Shared& shared)
+    SqliteWriter(const std::string& path, Connection& connection, ReaderPool& readers,
+                 Shared& shared, PageSums* sums)
         : connection_(connection),
           session_{{connection, shared, &session_.seq_book}, {}, {}, {}, {}},
-          keeper_(connection, readers) {}
+          guard_(path, connection, sums),
+          keeper_(connection, readers, sums) {}
 
-    Result<void> Begin() override { return connection_.Begin(); }
+    Result<void> Begin() override {
+        KSANA_TRY_VOID(guard_.Check());
+        return connection_.Begin();
+    }
     store_kit::Transaction& NextBody() override {
         session_.noted.Clear();
         return transaction_.emplace(session_);
@@ -31,7 +37,7 @@ class SqliteWriter final : public store_kit::CommitSession {
     std::int64_t changes() const override { return connection_.changes(); }
     Result<void> Commit() override;
     void Rollback() override;
-    bool Maintain(bool idle) override { return keeper_.Maintain(idle); }
+    bool Maintain(bool idle) override { return guard_.Check() && keeper_.Maintain(idle); }
 
   private:
     // Clears what is cached of the transaction that was undone.
@@ -40,6 +46,7 @@ class SqliteWriter final : public store_kit::CommitSession {
     Connection& connection_;
     WriteSession session_;
     std::optional<SqliteTransaction> transaction_;
+    FileGuard guard_;
     WalKeeper keeper_;
 };
 
@@ -49,15 +56,16 @@ class SqliteWriter final : public store_kit::CommitSession {
 // what is queued. Thread-safe. An error leaves nothing of the failed body behind.
 class SqliteBackend final : public store_kit::Backend {
   public:
-    // Without `writer` the backend only reads: Write returns kPermissionDenied.
+    // Without `writer` the backend only reads: Write returns kPermissionDenied. `sums` may be null.
     SqliteBackend(std::string path, Clock& clock, std::size_t readers, store_kit::FileLock lock,
-                  std::unique_ptr<Connection> writer);
+                  std::unique_ptr<PageSums> sums, std::unique_ptr<Connection> writer);
 
     // Loads the policies and starts the writer thread. Call once, before all else.
     Result<void> Start();
 
     Result<void> Write(const WriteBody& body) override;
     Result<void> Read(const ReadBody& body) override { return readers_.Read(body); }
+    bool WriteFails() override { return group_commit_ && group_commit_->fails(); }
     store::ChangeFeed& changes() override { return changes_; }
     Result<store::StoreInfo> Info() override;
 
@@ -69,6 +77,7 @@ class SqliteBackend final : public store_kit::Backend {
     store_kit::FileLock lock_;
     store::ChangeFeed changes_;
     Shared shared_;
+    std::unique_ptr<PageSums> sums_;
     // Null: read only. Closed last, so that its close copies the log into the database and deletes
     // it.
     std::unique_ptr<Connection> connection_;

@@ -19,7 +19,8 @@ class SqliteErrorsTest : public BackendFixture {
 };
 
 TEST(SqliteErrorTest, TheNumberDecides) {
-    EXPECT_EQ(CodeOf(SQLITE_FULL), Code::kExhausted);
+    EXPECT_EQ(CodeOf(SQLITE_FULL), Code::kStorageFull);
+    EXPECT_EQ(CodeOf(SQLITE_NOMEM), Code::kUnavailable);
     EXPECT_EQ(CodeOf(SQLITE_BUSY_SNAPSHOT), Code::kUnavailable);
     EXPECT_EQ(CodeOf(SQLITE_LOCKED), Code::kUnavailable);
     EXPECT_EQ(CodeOf(SQLITE_IOERR_FSYNC), Code::kUnavailable);
@@ -41,7 +42,7 @@ TEST_F(SqliteErrorsTest, AFullDiskHarmsNothingAndPasses) {
     big.payload = std::string(1 << 20, 'x');
     const auto full = Insert(*backend, {big});
     ASSERT_FALSE(full);
-    EXPECT_EQ(full.error().code, Code::kExhausted) << full.error().message;
+    EXPECT_EQ(full.error().code, Code::kStorageFull) << full.error().message;
     EXPECT_NE(full.error().message.find("full"), std::string::npos);
     EXPECT_EQ(Load(*backend, {Id(1), Id(2)}).size(), 1U);
 

@@ -32,7 +32,8 @@ constexpr ProblemInfo kProblems[] = {
      "precondition_required", "Precondition required",
      "a PUT replaces the whole job: send If-Match"},
     {0, "Default",
-     "Anything else: 405, 413, 421, 429, 431, 503 and so on. 429 and 503 carry Retry-After.",
+     "Anything else: 405, 413, 421, 429, 431, 503, 507 (the disk of the store is full) and so on. "
+     "429, 503 and 507 carry Retry-After.",
      "unavailable", "Unavailable", "the store does not answer", true},
 };
 constexpr int kStatusOfDefault = 503;

@@ -22,6 +22,7 @@ constexpr std::array<CodeInfo, kCodeCount> kCodes = {{
     {Code::kUnauthenticated, "unauthenticated", 401, 4, false},
     {Code::kPermissionDenied, "permission_denied", 403, 4, false},
     {Code::kExhausted, "exhausted", 429, 6, true},
+    {Code::kStorageFull, "storage_full", 507, 6, true},
     {Code::kDataLoss, "data_loss", 500, 1, false},
     {Code::kUnimplemented, "unimplemented", 501, 1, false},
     {Code::kInternal, "internal", 500, 1, false},

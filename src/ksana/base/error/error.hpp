@@ -20,12 +20,13 @@ enum class Code : std::uint8_t {
     kUnauthenticated,
     kPermissionDenied,
     kExhausted,
+    kStorageFull,
     kDataLoss,
     kUnimplemented,
     kInternal,
 };
 
-inline constexpr std::size_t kCodeCount = 13;
+inline constexpr std::size_t kCodeCount = 14;
 
 // The external representations of a code, defined once for the whole program.
 struct CodeInfo {

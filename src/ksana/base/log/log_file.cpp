@@ -11,9 +11,15 @@
 #include <utility>
 
 namespace ksana {
+namespace {
+
+// The group may read it, as a collector of logs does.
+constexpr mode_t kMode = 0640;
+
+}  // namespace
 
 Result<LogFile> LogFile::Open(const std::string& path) {
-    const int descriptor = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+    const int descriptor = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, kMode);
     if (descriptor >= 0) return LogFile(descriptor);
     return Error(Code::kInvalidArgument, fmt::format("cannot open the log file {}: {}", path,
                                                      std::generic_category().message(errno)));

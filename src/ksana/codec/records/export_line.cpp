@@ -34,6 +34,7 @@ struct FieldsOf<ExportCounts> {
 namespace {
 
 constexpr std::string_view kEnd = "end";
+constexpr std::string_view kSum = "sum";
 
 // Counts a record by its kind.
 struct Counter {
@@ -59,7 +60,9 @@ void ReadLine(JsonReader& reader, const Node& node, ExportLine& line) {
         return ReadRecord(reader, node, line.emplace<model::Record>());
     }
     ObjectReader members(reader, node);
-    members.Required(kEnd, line.emplace<ExportCounts>());
+    auto& end = line.emplace<ExportEnd>();
+    members.Required(kEnd, end.counts);
+    members.Optional(kSum, end.sum);
     members.Finish();
 }
 
@@ -71,8 +74,9 @@ std::string ExportHeaderToLine(const ExportHeader& header) {
     return FieldsToJson(header, JsonForm::kRecord);
 }
 
-std::string ExportEndToLine(const ExportCounts& counts) {
-    return fmt::format(R"({{"{}":{}}})", kEnd, FieldsToJson(counts, JsonForm::kRecord));
+std::string ExportEndToLine(const ExportEnd& end) {
+    return fmt::format(R"({{"{}":{},"{}":"{}"}})", kEnd,
+                       FieldsToJson(end.counts, JsonForm::kRecord), kSum, end.sum);
 }
 
 Result<ExportHeader> ExportHeaderFromLine(std::string_view line) {

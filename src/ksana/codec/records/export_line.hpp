@@ -35,13 +35,21 @@ struct ExportCounts {
     friend bool operator==(const ExportCounts&, const ExportCounts&) = default;
 };
 
-// Any line after the header.
-using ExportLine = std::variant<model::Record, ExportCounts>;
+// What the last line says.
+struct ExportEnd {
+    ExportCounts counts;
+    // CRC-32C of all lines before it, with newlines, as 8 hex digits; "": not told.
+    std::string sum;
+};
 
-// Lines without their newline: {"ksana_export":1,"at":"…","store":"…"} and {"end":{"jobs":0,…}}.
+// Any line after the header.
+using ExportLine = std::variant<model::Record, ExportEnd>;
+
+// Lines without their newline: {"ksana_export":1,"at":"…","store":"…"} and
+// {"end":{"jobs":0,…},"sum":"00c0ffee"}.
 // Between them are lines of record_codec.hpp.
 std::string ExportHeaderToLine(const ExportHeader& header);
-std::string ExportEndToLine(const ExportCounts& counts);
+std::string ExportEndToLine(const ExportEnd& end);
 
 Result<ExportHeader> ExportHeaderFromLine(std::string_view line);
 // Every fault has its JSON Pointer.

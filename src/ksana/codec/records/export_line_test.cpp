@@ -17,10 +17,12 @@ TEST(ExportLine, HeaderAndEndComeBack) {
     EXPECT_EQ(ExportHeaderFromLine(first).value(), header);
 
     const ExportCounts counts{.jobs = 1, .runs = 2, .ledger = 3};
-    const std::string last = ExportEndToLine(counts);
+    const std::string last = ExportEndToLine({counts, "00c0ffee"});
     EXPECT_EQ(last, R"({"end":{"jobs":1,"runs":2,"attempts":0,"ledger":3,"events":0,)"
-                    R"("documents":0}})");
-    EXPECT_EQ(std::get<ExportCounts>(ExportLineFromText(last).value()), counts);
+                    R"("documents":0},"sum":"00c0ffee"})");
+    const auto end = std::get<ExportEnd>(ExportLineFromText(last).value());
+    EXPECT_EQ(end.counts, counts);
+    EXPECT_EQ(end.sum, "00c0ffee");
     EXPECT_EQ(counts.Total(), 6);
 }
 

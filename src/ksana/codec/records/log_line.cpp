@@ -24,16 +24,26 @@ namespace {
 
 constexpr std::string_view kDrop = R"({"drop":)";
 constexpr std::string_view kCommit = R"({"commit":)";
+constexpr std::string_view kSum = R"(,"sum":)";
 constexpr std::string_view kRun = R"({"run":{"id":")";
 constexpr std::string_view kJob = R"({"job":{"id":")";
 
 Error NotALine() { return {Code::kInvalidArgument, "is not a line of a log"}; }
 
-Result<LogLine> ParseCommit(std::string_view number) {
+template <class Number>
+bool ParseNumber(std::string_view text, Number& number) {
+    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return fault == std::errc() && end == text.data() + text.size();
+}
+
+Result<LogLine> ParseCommit(std::string_view inside) {
     CommitMark mark;
-    const auto [end, fault] =
-        std::from_chars(number.data(), number.data() + number.size(), mark.seq);
-    if (fault != std::errc() || end != number.data() + number.size()) return NotALine();
+    const std::size_t at = inside.find(kSum);
+    if (!ParseNumber(inside.substr(0, at), mark.seq)) return NotALine();
+    if (at != std::string_view::npos &&
+        !ParseNumber(inside.substr(at + kSum.size()), mark.sum.emplace())) {
+        return NotALine();
+    }
     return LogLine(mark);
 }
 
@@ -51,7 +61,12 @@ std::string DropToLine(const Drop& drop) {
     return fmt::format("{}{}}}", kDrop, FieldsToJson(drop, JsonForm::kRecord));
 }
 
-std::string CommitToLine(CommitMark mark) { return fmt::format("{}{}}}", kCommit, mark.seq); }
+std::string CommitToLine(CommitMark mark) {
+    if (!mark.sum) return fmt::format("{}{}}}", kCommit, mark.seq);
+    return fmt::format("{}{}{}{}}}", kCommit, mark.seq, kSum, *mark.sum);
+}
+
+bool IsCommitLine(std::string_view line) { return line.starts_with(kCommit); }
 
 Result<LogLine> LogLineFromText(std::string_view line) {
     if (!line.ends_with('}')) return NotALine();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -21,16 +22,21 @@ struct Drop {
 // Ends a transaction: all lines since the previous mark belong to it.
 struct CommitMark {
     std::int64_t seq = 0;
+    // CRC-32C of those lines with their newlines, and of `seq`; a log of an earlier version has
+    // none.
+    std::optional<std::uint32_t> sum;
     friend bool operator==(const CommitMark&, const CommitMark&) = default;
 };
 
 // One line of a log of changes: the current row, a deletion or a commit.
 using LogLine = std::variant<model::Record, Drop, CommitMark>;
 
-// Lines without their newline: that of a record, {"drop":{…}} or {"commit":7}.
+// Lines without their newline: that of a record, {"drop":{…}} or {"commit":7,"sum":4711}.
 std::string DropToLine(const Drop& drop);
 std::string CommitToLine(CommitMark mark);
 Result<LogLine> LogLineFromText(std::string_view line);
+// Returns whether the line can only be a mark; it need not be a valid one.
+bool IsCommitLine(std::string_view line);
 
 // Returns the beginning of a line that holds a whole run or job, up to and including its id. It is
 // the same for all lines of that row and for no other. Empty if the line must be parsed to tell.

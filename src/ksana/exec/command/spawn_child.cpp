@@ -63,6 +63,8 @@ class Child {
         Require(prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == 0, SpawnStage::kSession);
         if (getppid() != guardian_) _exit(kNotExecuted);  // it ended just before
         Require(syscall(SYS_close_range, kFirstFree, ~0U, 0) == 0, SpawnStage::kOutput);
+        // The server ignores it, and what is ignored stays so in the program.
+        (void)std::signal(SIGXFSZ, SIG_DFL);
         sigset_t none;
         sigemptyset(&none);
         sigprocmask(SIG_SETMASK, &none, nullptr);

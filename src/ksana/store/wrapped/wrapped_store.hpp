@@ -31,6 +31,9 @@ class WrappedStore final : public Store {
     ChangeFeed& changes() override { return inner_.changes(); }
     void MakeRunsWith(RunMaker maker) override { inner_.MakeRunsWith(std::move(maker)); }
 
+    Result<void> Writable() override {
+        return hook_.Call("store.Writable", [&] { return inner_.Writable(); });
+    }
     Result<TimePoint> Now() override {
         return hook_.Call("store.Now", [&] { return inner_.Now(); });
     }

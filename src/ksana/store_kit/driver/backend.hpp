@@ -56,6 +56,9 @@ class Backend {
     // the call. The body may run more than once.
     virtual Result<void> Read(const ReadBody& body) = 0;
 
+    // Returns whether the last write failed because of the store itself.
+    virtual bool WriteFails() { return false; }
+
     virtual store::ChangeFeed& changes() = 0;
     virtual Result<store::StoreInfo> Info() = 0;
 

@@ -1,12 +1,14 @@
 #include "ksana/store_sqlite/wire/connection.hpp"
 
 #include <array>
+#include <cerrno>
 
 #include <fmt/core.h>
 #include <sqlite3.h>
 
 #include "ksana/base/text/utf8.hpp"
 #include "ksana/store_sqlite/wire/log_vfs.hpp"
+#include "ksana/store_sqlite/wire/page_file.hpp"
 
 namespace ksana::store_sqlite {
 namespace {
@@ -15,6 +17,10 @@ namespace {
 // is cleared.
 constexpr std::size_t kMaxDynamic = 128;
 constexpr std::size_t kMaxSqlInError = 60;
+constexpr int kPrimaryMask = 0xff;
+
+// SQLite knows ENOSPC as SQLITE_FULL, but neither a quota nor a limit of the size of files.
+bool IsFull(int number) { return number == ENOSPC || number == EDQUOT || number == EFBIG; }
 
 int FlagsOf(OpenMode mode) {
     // One thread at a time uses a connection, so SQLite's own mutexes would only cost time.
@@ -40,18 +46,20 @@ void ConfigureOnce() {
 }  // namespace
 
 Result<std::unique_ptr<Connection>> Connection::Open(const std::string& path, OpenMode mode,
-                                                     LogWrites log) {
+                                                     LogWrites log, PageSums* sums) {
     ConfigureOnce();
     sqlite3* database = nullptr;
-    const char* const vfs = log == LogWrites::kGathered ? GatheringLogVfs() : nullptr;
-    const int rc = sqlite3_open_v2(path.c_str(), &database, FlagsOf(mode), vfs);
+    const int rc = sqlite3_open_v2(path.c_str(), &database, FlagsOf(mode), KsanaVfs());
     DatabaseHandle owned(database);
     if (rc != SQLITE_OK) {
         return SqliteError(rc, fmt::format("cannot open {}", path),
                            database == nullptr ? sqlite3_errstr(rc) : sqlite3_errmsg(database));
     }
     sqlite3_busy_timeout(database, kBusyTimeoutMs);
+    FileOptions files{.sums = sums, .gather_log = log == LogWrites::kGathered};
+    (void)sqlite3_file_control(database, nullptr, kAttachFiles, &files);
     auto connection = std::make_unique<Connection>(std::move(owned));
+    connection->sums_ = sums;
     const int registered = connection->batch_->Register(database);
     if (registered != SQLITE_OK) {
         return SqliteError(registered, fmt::format("cannot open {}", path),
@@ -127,6 +135,11 @@ Error Connection::StepFailed(int rc, sqlite3_stmt* statement) {
     const char* sql = statement == nullptr ? nullptr : sqlite3_sql(statement);
     Error error = SqliteError(rc, sql == nullptr ? "cannot run" : Excerpt(sql, kMaxSqlInError),
                               sqlite3_errmsg(database_.get()));
+    const int number = sqlite3_system_errno(database_.get());
+    if ((rc & kPrimaryMask) == SQLITE_IOERR && IsFull(number)) error.code = Code::kStorageFull;
+    if (error.code == Code::kDataLoss && sums_ != nullptr && !sums_->damage().empty()) {
+        error.message = fmt::format("the database is damaged: {}", sums_->damage());
+    }
     if (in_transaction_ && sqlite3_get_autocommit(database_.get()) != 0) broken_ = error;
     if (statement == nullptr || sqlite3_stmt_readonly(statement) == 0) ++failed_writes_;
     return error;
@@ -139,15 +152,13 @@ struct Meaning {
     Code code;
 };
 
-constexpr int kPrimaryMask = 0xff;
-
 // Looked up by the extended code first, then by the primary one.
 constexpr std::array kMeanings = {
     Meaning{SQLITE_CONSTRAINT_PRIMARYKEY, Code::kAlreadyExists},
     Meaning{SQLITE_CONSTRAINT_UNIQUE, Code::kAlreadyExists},
     Meaning{SQLITE_CONSTRAINT_ROWID, Code::kAlreadyExists},
-    Meaning{SQLITE_FULL, Code::kExhausted},
-    Meaning{SQLITE_NOMEM, Code::kExhausted},
+    Meaning{SQLITE_FULL, Code::kStorageFull},
+    Meaning{SQLITE_NOMEM, Code::kUnavailable},
     Meaning{SQLITE_BUSY, Code::kUnavailable},
     Meaning{SQLITE_LOCKED, Code::kUnavailable},
     Meaning{SQLITE_IOERR, Code::kUnavailable},

@@ -11,6 +11,7 @@
 
 #include "ksana/base/error/error.hpp"
 #include "ksana/base/error/result.hpp"
+#include "ksana/store_sqlite/damage/page_sums.hpp"
 #include "ksana/store_sqlite/rows/run_batch.hpp"
 #include "ksana/store_sqlite/wire/query.hpp"
 #include "ksana/store_sqlite/wire/statements.hpp"
@@ -27,7 +28,7 @@ using DatabaseHandle = std::unique_ptr<sqlite3, CloseDatabase>;
 using StatementHandle = std::unique_ptr<sqlite3_stmt, FinalizeStatement>;
 
 enum class OpenMode { kCreate, kExisting, kReadOnly };
-// kGathered: uses the VFS of log_vfs.hpp, for a connection that will have synchronous=FULL.
+// kGathered: for a connection that will have synchronous=FULL (log_vfs.hpp).
 enum class LogWrites { kPlain, kGathered };
 
 // An open database with its prepared statements, which are prepared at their first use and kept.
@@ -40,8 +41,10 @@ class Connection final : public Query::Owner {
     // opens the database, which is quick.
     static constexpr int kBusyTimeoutMs = 5'000;
 
+    // `sums` checks what is read; it must outlive the connection. Null: nothing is checked.
     static Result<std::unique_ptr<Connection>> Open(const std::string& path, OpenMode mode,
-                                                    LogWrites log = LogWrites::kPlain);
+                                                    LogWrites log = LogWrites::kPlain,
+                                                    PageSums* sums = nullptr);
 
     // Returns a query. A statement that cannot be prepared breaks the connection, so that its query
     // fails.
@@ -78,6 +81,7 @@ class Connection final : public Query::Owner {
   private:
     StatementHandle Prepare(std::string_view sql);
 
+    PageSums* sums_ = nullptr;
     std::unique_ptr<RunBatch> batch_ = std::make_unique<RunBatch>();
     DatabaseHandle database_;
     std::array<StatementHandle, kSqlCount> prepared_;

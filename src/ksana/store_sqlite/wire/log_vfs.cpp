@@ -7,13 +7,15 @@
 #include <cstddef>
 #include <cstring>
 #include <memory>
+#include <string_view>
 #include <utility>
-#include <vector>
+
+#include "ksana/store_sqlite/wire/page_file.hpp"
 
 namespace ksana::store_sqlite {
 namespace {
 
-constexpr const char* kName = "ksana_log";
+constexpr const char* kName = "ksana";
 // Less than 128 KB: SQLite's unix VFS takes the size of a write modulo 128 KB.
 constexpr int kRoom = 64 * 1024;
 
@@ -22,21 +24,22 @@ sqlite3_vfs* Default() {
     return found;
 }
 
-// A buffered log on top of a file of the default VFS. Owned by its Handle; used by the writer
-// thread.
+// A log on top of a file of the default VFS: checked, and buffered if its connection asks for it.
+// Owned by its Handle; used by the thread of its connection.
 class VfsLog {
   public:
-    explicit VfsLog(int inner_size)
-        : memory_(static_cast<std::size_t>(inner_size) / sizeof(std::max_align_t) + 1) {}
+    VfsLog(int inner_size, const FileOptions& options) : file_(inner_size), options_(options) {}
 
-    sqlite3_file* inner() { return static_cast<sqlite3_file*>(static_cast<void*>(memory_.data())); }
-    const sqlite3_io_methods& real() { return *inner()->pMethods; }
+    sqlite3_file* inner() { return file_.inner(); }
+    const sqlite3_io_methods& real() { return file_.real(); }
+    PageSums* sums() { return options_.sums; }
 
     // Call after the inner file was opened.
     void Begin() {
         // On a disk without this property SQLite writes on after the sync, up to the end of a
         // sector.
-        gathers_ = (real().xDeviceCharacteristics(inner()) & SQLITE_IOCAP_POWERSAFE_OVERWRITE) != 0;
+        gathers_ = options_.gather_log &&
+                   (real().xDeviceCharacteristics(inner()) & SQLITE_IOCAP_POWERSAFE_OVERWRITE) != 0;
     }
 
     // Writes the buffer. If that fails, the buffered data is lost, and its transaction fails with
@@ -48,6 +51,10 @@ class VfsLog {
     }
 
     int Write(const void* bytes, int count, sqlite3_int64 offset) {
+        if (sums() != nullptr) {
+            sums()->LogWrote(offset,
+                             {static_cast<const char*>(bytes), static_cast<std::size_t>(count)});
+        }
         const bool follows = offset == start_ + count_ && count_ + count <= kRoom;
         if (!follows) {
             const int rc = Flush();
@@ -61,7 +68,8 @@ class VfsLog {
     }
 
   private:
-    std::vector<std::max_align_t> memory_;  // holds the inner file; zeros until it is opened
+    InnerFile file_;
+    const FileOptions options_;
     bool gathers_ = false;
     int count_ = 0;  // bytes in the buffer, to be written at `start_`
     sqlite3_int64 start_ = 0;
@@ -95,9 +103,14 @@ const sqlite3_io_methods kMethods = {
     .xClose = Close,
     .xRead =
         [](sqlite3_file* file, void* out, int count, sqlite3_int64 offset) {
-            return Flushed(file, [=](const sqlite3_io_methods& real, sqlite3_file* inner) {
+            const int rc = Flushed(file, [=](const sqlite3_io_methods& real, sqlite3_file* inner) {
                 return real.xRead(inner, out, count, offset);
             });
+            PageSums* const sums = Of(file).sums();
+            if (rc != SQLITE_OK || sums == nullptr) return rc;
+            const std::string_view bytes(static_cast<const char*>(out),
+                                         static_cast<std::size_t>(count));
+            return sums->LogIsWhole(offset, bytes) ? SQLITE_OK : SQLITE_CORRUPT;
         },
     .xWrite = [](sqlite3_file* file, const void* bytes, int count,
                  sqlite3_int64 offset) { return Of(file).Write(bytes, count, offset); },
@@ -109,6 +122,7 @@ const sqlite3_io_methods kMethods = {
         },
     .xSync =
         [](sqlite3_file* file, int flags) {
+            if (Of(file).sums() != nullptr) Of(file).sums()->LogSyncs();
             return Flushed(file, [=](const sqlite3_io_methods& real, sqlite3_file* inner) {
                 return real.xSync(inner, flags);
             });
@@ -140,9 +154,11 @@ const sqlite3_io_methods kMethods = {
 
 int Open(sqlite3_vfs* /*vfs*/, const char* name, sqlite3_file* file, int flags, int* out) {
     sqlite3_vfs* const vfs = Default();
+    if ((flags & SQLITE_OPEN_MAIN_DB) != 0) return OpenPageFile(vfs, name, file, flags, out);
     if ((flags & SQLITE_OPEN_WAL) == 0) return vfs->xOpen(vfs, name, file, flags, out);
     file->pMethods = nullptr;
-    auto log = std::make_unique<VfsLog>(vfs->szOsFile);
+    auto log =
+        std::make_unique<VfsLog>(vfs->szOsFile, OptionsOf(sqlite3_database_file_object(name)));
     const int rc = vfs->xOpen(vfs, name, log->inner(), flags, out);
     if (rc != SQLITE_OK) {
         if (log->inner()->pMethods != nullptr) log->real().xClose(log->inner());
@@ -154,20 +170,21 @@ int Open(sqlite3_vfs* /*vfs*/, const char* name, sqlite3_file* file, int flags, 
     return SQLITE_OK;
 }
 
-// Registers a copy of the default VFS that opens logs as VfsLog.
+// Registers a copy of the default VFS that opens databases as PageFile and logs as VfsLog.
 bool Register() {
     if (Default() == nullptr) return false;
     static sqlite3_vfs vfs = *Default();
     vfs.zName = kName;
     vfs.pNext = nullptr;
-    vfs.szOsFile = std::max(vfs.szOsFile, static_cast<int>(sizeof(Handle)));
+    vfs.szOsFile =
+        std::max(vfs.szOsFile, static_cast<int>(std::max(sizeof(Handle), sizeof(PageHandle))));
     vfs.xOpen = Open;
     return sqlite3_vfs_register(&vfs, 0) == SQLITE_OK;
 }
 
 }  // namespace
 
-const char* GatheringLogVfs() {
+const char* KsanaVfs() {
     static const bool registered = Register();
     return registered ? kName : nullptr;
 }

@@ -21,7 +21,8 @@ constexpr std::string_view kReaderPragmas =
 }  // namespace
 
 Result<std::unique_ptr<Connection>> ReaderPool::OpenOne() const {
-    KSANA_TRY(auto connection, Connection::Open(path_, OpenMode::kReadOnly));
+    KSANA_TRY(auto connection,
+              Connection::Open(path_, OpenMode::kReadOnly, LogWrites::kPlain, sums_));
     KSANA_TRY_VOID(connection->Execute(std::string(kReaderPragmas)));
     return connection;
 }

@@ -16,8 +16,9 @@ namespace ksana::store_sqlite {
 // SqliteBackend. Thread-safe.
 class ReaderPool {
   public:
-    ReaderPool(std::string path, std::size_t size, Shared& shared)
-        : path_(std::move(path)), size_(size), shared_(shared) {}
+    // `sums` must outlive the pool; null: nothing is checked.
+    ReaderPool(std::string path, std::size_t size, Shared& shared, PageSums* sums = nullptr)
+        : path_(std::move(path)), size_(size), shared_(shared), sums_(sums) {}
 
     // Runs `body` on the caller's thread, on one state of the database. Returns kUnavailable if no
     // connection becomes free in 10 s.
@@ -46,6 +47,7 @@ class ReaderPool {
     const std::string path_;
     const std::size_t size_;
     Shared& shared_;
+    PageSums* const sums_;
     Mutex mutex_;
     CondVar changed_;
     std::vector<std::unique_ptr<Connection>> free_ KSANA_GUARDED_BY(mutex_);

@@ -8,7 +8,6 @@
 namespace ksana::store_sqlite {
 namespace {
 
-constexpr int kFrameBytes = 4096 + 24;
 // Less than 128 KB: SQLite's unix VFS takes the size of a write modulo 128 KB.
 constexpr std::size_t kPiece = 64 * 1024;
 
@@ -28,9 +27,11 @@ class WithoutWaiting {
 
 }  // namespace
 
-WalKeeper::WalKeeper(Connection& connection, ReaderPool& readers, int working_frames)
+WalKeeper::WalKeeper(Connection& connection, ReaderPool& readers, PageSums* sums,
+                     int working_frames)
     : connection_(connection),
       readers_(readers),
+      sums_(sums),
       working_frames_(working_frames),
       next_checkpoint_(working_frames) {
     sqlite3_wal_hook(connection_.handle(), &OnCommit, this);
@@ -39,7 +40,9 @@ WalKeeper::WalKeeper(Connection& connection, ReaderPool& readers, int working_fr
 WalKeeper::~WalKeeper() { sqlite3_wal_hook(connection_.handle(), nullptr, nullptr); }
 
 int WalKeeper::OnCommit(void* keeper, sqlite3* /*database*/, const char* /*name*/, int frames) {
-    static_cast<WalKeeper*>(keeper)->frames_ = frames;
+    auto* const self = static_cast<WalKeeper*>(keeper);
+    self->frames_ = frames;
+    if (self->sums_ != nullptr) self->sums_->LogCommitted();
     return SQLITE_OK;
 }
 

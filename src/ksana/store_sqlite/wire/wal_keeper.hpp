@@ -28,7 +28,9 @@ class WalKeeper {
     // times too long, new readers are held back for a moment.
     static constexpr int kTooLong = 8;
 
-    WalKeeper(Connection& connection, ReaderPool& readers, int working_frames = kWorkingFrames);
+    // `sums` is told of each commit; it may be null.
+    WalKeeper(Connection& connection, ReaderPool& readers, PageSums* sums = nullptr,
+              int working_frames = kWorkingFrames);
     ~WalKeeper();
     WalKeeper(const WalKeeper&) = delete;
     WalKeeper& operator=(const WalKeeper&) = delete;
@@ -43,6 +45,7 @@ class WalKeeper {
 
     Connection& connection_;
     ReaderPool& readers_;
+    PageSums* const sums_;
     const int working_frames_;
     int frames_ = 0;       // in the log after the last commit
     int next_checkpoint_;  // number of frames at which the next checkpoint is due

@@ -14,7 +14,7 @@ namespace ksana::store_sqlite {
 namespace {
 
 constexpr int kFrames = 50;
-constexpr std::uintmax_t kFrameBytes = 4096 + 24;
+constexpr std::uintmax_t kFrameSize = 4096 + 24;
 
 class WalKeeperTest : public ::testing::Test {
   protected:
@@ -47,27 +47,27 @@ class WalKeeperTest : public ::testing::Test {
 };
 
 TEST_F(WalKeeperTest, TheLogBeginsAnewAtItsWorkingSize) {
-    WalKeeper keeper(*connection_, readers_, kFrames);
+    WalKeeper keeper(*connection_, readers_, nullptr, kFrames);
     for (int i = 0; i < 100; ++i) {
         WriteOnce();
         keeper.Maintain(false);
     }
-    EXPECT_LE(LogBytes(), (kFrames + 20) * kFrameBytes);
+    EXPECT_LE(LogBytes(), (kFrames + 20) * kFrameSize);
 }
 
 TEST_F(WalKeeperTest, GrowsWhileIdleUpToItsWorkingSizeAndNoFurther) {
-    WalKeeper keeper(*connection_, readers_, 300);
+    WalKeeper keeper(*connection_, readers_, nullptr, 300);
     WriteOnce();
     int pieces = 0;
     while (keeper.Maintain(true)) ASSERT_LT(++pieces, 100);
-    EXPECT_EQ(LogBytes(), 300 * kFrameBytes);
+    EXPECT_EQ(LogBytes(), 300 * kFrameSize);
     WriteOnce();  // the zeros after the frames are not part of the log
-    EXPECT_EQ(LogBytes(), 300 * kFrameBytes);
+    EXPECT_EQ(LogBytes(), 300 * kFrameSize);
 }
 
 // There is always a reader: if readers were never held back, the log would grow for ever.
 TEST_F(WalKeeperTest, ReadersWithoutAGapDoNotKeepTheLogGrowing) {
-    WalKeeper keeper(*connection_, readers_, kFrames);
+    WalKeeper keeper(*connection_, readers_, nullptr, kFrames);
     WriteOnce();
     std::atomic<bool> stop = false;
     std::atomic<int> reads = 0;
@@ -94,7 +94,7 @@ TEST_F(WalKeeperTest, ReadersWithoutAGapDoNotKeepTheLogGrowing) {
     EXPECT_GT(reads, 0);
     // About four thousand frames were written.
     EXPECT_LE(longest,
-              static_cast<std::uintmax_t>((WalKeeper::kTooLong + 2) * kFrames) * kFrameBytes);
+              static_cast<std::uintmax_t>((WalKeeper::kTooLong + 2) * kFrames) * kFrameSize);
 }
 
 }  // namespace

@@ -1,0 +1,106 @@
+#include "ksana/store_sqlite/wire/page_file.hpp"
+
+#include <memory>
+#include <string_view>
+
+namespace ksana::store_sqlite {
+namespace {
+
+PageFile& Of(sqlite3_file* file) { return *static_cast<PageHandle*>(file)->page; }
+
+sqlite3_file* Inner(sqlite3_file* file) { return Of(file).file.inner(); }
+const sqlite3_io_methods& Real(sqlite3_file* file) { return Of(file).file.real(); }
+PageSums* SumsOf(sqlite3_file* file) { return Of(file).options.sums; }
+
+std::string_view Bytes(const void* bytes, int count) {
+    return {static_cast<const char*>(bytes), static_cast<std::size_t>(count)};
+}
+
+int Close(sqlite3_file* file) {
+    const std::unique_ptr<PageFile> page(&Of(file));
+    return page->file.real().xClose(page->file.inner());
+}
+
+int Read(sqlite3_file* file, void* out, int count, sqlite3_int64 offset) {
+    const int rc = Real(file).xRead(Inner(file), out, count, offset);
+    PageSums* const sums = SumsOf(file);
+    if (sums == nullptr) return rc;
+    if (rc == SQLITE_IOERR_SHORT_READ) return sums->CutOff(offset) ? SQLITE_CORRUPT : rc;
+    if (rc != SQLITE_OK) return rc;
+    return sums->IsWhole(offset, Bytes(out, count)) ? SQLITE_OK : SQLITE_CORRUPT;
+}
+
+// The checksum is noted first: if the write fails or is cut short by the end of the process, the
+// log still has the page, and it is written again.
+int Write(sqlite3_file* file, const void* bytes, int count, sqlite3_int64 offset) {
+    if (SumsOf(file) != nullptr) SumsOf(file)->Wrote(offset, Bytes(bytes, count));
+    return Real(file).xWrite(Inner(file), bytes, count, offset);
+}
+
+// The checksums go first: a database that is shorter than they say is damaged.
+int Truncate(sqlite3_file* file, sqlite3_int64 size) {
+    if (SumsOf(file) != nullptr && !SumsOf(file)->Cut(size)) return SQLITE_IOERR_TRUNCATE;
+    return Real(file).xTruncate(Inner(file), size);
+}
+
+int Sync(sqlite3_file* file, int flags) {
+    const int rc = Real(file).xSync(Inner(file), flags);
+    if (rc != SQLITE_OK || SumsOf(file) == nullptr) return rc;
+    return SumsOf(file)->Save() ? SQLITE_OK : SQLITE_IOERR_FSYNC;
+}
+
+int Control(sqlite3_file* file, int what, void* argument) {
+    if (what != kAttachFiles) return Real(file).xFileControl(Inner(file), what, argument);
+    Of(file).options = *static_cast<const FileOptions*>(argument);
+    return SQLITE_OK;
+}
+
+// Version 2: no memory mapping, whose reads would pass by.
+const sqlite3_io_methods kMethods = {
+    .iVersion = 2,
+    .xClose = Close,
+    .xRead = Read,
+    .xWrite = Write,
+    .xTruncate = Truncate,
+    .xSync = Sync,
+    .xFileSize = [](sqlite3_file* file,
+                    sqlite3_int64* out) { return Real(file).xFileSize(Inner(file), out); },
+    .xLock = [](sqlite3_file* file, int level) { return Real(file).xLock(Inner(file), level); },
+    .xUnlock = [](sqlite3_file* file, int level) { return Real(file).xUnlock(Inner(file), level); },
+    .xCheckReservedLock = [](sqlite3_file* file,
+                             int* out) { return Real(file).xCheckReservedLock(Inner(file), out); },
+    .xFileControl = Control,
+    .xSectorSize = [](sqlite3_file* file) { return Real(file).xSectorSize(Inner(file)); },
+    .xDeviceCharacteristics =
+        [](sqlite3_file* file) { return Real(file).xDeviceCharacteristics(Inner(file)); },
+    .xShmMap =
+        [](sqlite3_file* file, int region, int size, int extend, void volatile** out) {
+            return Real(file).xShmMap(Inner(file), region, size, extend, out);
+        },
+    .xShmLock = [](sqlite3_file* file, int offset, int count,
+                   int flags) { return Real(file).xShmLock(Inner(file), offset, count, flags); },
+    .xShmBarrier = [](sqlite3_file* file) { Real(file).xShmBarrier(Inner(file)); },
+    .xShmUnmap = [](sqlite3_file* file,
+                    int erase) { return Real(file).xShmUnmap(Inner(file), erase); },
+    .xFetch = nullptr,
+    .xUnfetch = nullptr,
+};
+
+}  // namespace
+
+int OpenPageFile(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int flags, int* out) {
+    file->pMethods = nullptr;
+    auto page = std::make_unique<PageFile>(vfs->szOsFile);
+    const int rc = vfs->xOpen(vfs, name, page->file.inner(), flags, out);
+    if (rc != SQLITE_OK) {
+        if (page->file.inner()->pMethods != nullptr) page->file.real().xClose(page->file.inner());
+        return rc;
+    }
+    static_cast<PageHandle*>(file)->page = page.release();
+    file->pMethods = &kMethods;
+    return SQLITE_OK;
+}
+
+const FileOptions& OptionsOf(sqlite3_file* database) { return Of(database).options; }
+
+}  // namespace ksana::store_sqlite

@@ -31,7 +31,7 @@ std::optional<std::string> FaultOfCategory(std::string_view text) {
                        kIdentifierRule);
 }
 
-constexpr std::array<SettingSpec, 51> kSettings = {{
+constexpr std::array<SettingSpec, 53> kSettings = {{
     {.name = "address",
      .member = &Settings::address,
      .default_text = "127.0.0.1",

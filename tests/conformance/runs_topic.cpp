@@ -251,8 +251,11 @@ TEST_P(StoreTest, EveryStaleReportIsRefused) {
         const Run before = Read(id).run;
         for (const EventKind report : reports) {
             const auto verdict = Report(run, report, "late").verdict;
-            const bool repeated = model::IsFinal(before.status.state) && report == end;
-            EXPECT_EQ(verdict, repeated ? EventVerdict::kDuplicate : EventVerdict::kStale)
+            const bool over = model::IsFinal(before.status.state);
+            const bool contradicts = over && report != EventKind::kProgress;
+            EXPECT_EQ(verdict, over && report == end ? EventVerdict::kDuplicate
+                               : contradicts         ? EventVerdict::kRefused
+                                                     : EventVerdict::kStale)
                 << model::NameOf(end) << " then " << model::NameOf(report);
             EXPECT_EQ(Read(id).run, before) << model::NameOf(report) << " changed something";
         }

@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::string_view kDrop = R"({"drop":)";
 constexpr std::string_view kCommit = R"({"commit":)";
-constexpr std::string_view kSum = R"(,"sum":)";
+constexpr std::string_view kSumMember = R"(,"sum":)";
 constexpr std::string_view kRun = R"({"run":{"id":")";
 constexpr std::string_view kJob = R"({"job":{"id":")";
 
@@ -38,10 +38,10 @@ bool ParseNumber(std::string_view text, Number& number) {
 
 Result<LogLine> ParseCommit(std::string_view inside) {
     CommitMark mark;
-    const std::size_t at = inside.find(kSum);
+    const std::size_t at = inside.find(kSumMember);
     if (!ParseNumber(inside.substr(0, at), mark.seq)) return NotALine();
     if (at != std::string_view::npos &&
-        !ParseNumber(inside.substr(at + kSum.size()), mark.sum.emplace())) {
+        !ParseNumber(inside.substr(at + kSumMember.size()), mark.sum.emplace())) {
         return NotALine();
     }
     return LogLine(mark);
@@ -63,7 +63,7 @@ std::string DropToLine(const Drop& drop) {
 
 std::string CommitToLine(CommitMark mark) {
     if (!mark.sum) return fmt::format("{}{}}}", kCommit, mark.seq);
-    return fmt::format("{}{}{}{}}}", kCommit, mark.seq, kSum, *mark.sum);
+    return fmt::format("{}{}{}{}}}", kCommit, mark.seq, kSumMember, *mark.sum);
 }
 
 bool IsCommitLine(std::string_view line) { return line.starts_with(kCommit); }

@@ -55,6 +55,7 @@ class IoLoop final : public ConnectionHost {
     void Open(Socket socket, std::string address, std::string peer, boost::asio::ssl::context* tls);
     void RunMail();
     // Restarts the sweep timer.
+    void Run();
     void ArmSweep();
     void Sweep();
     void CloseAll();

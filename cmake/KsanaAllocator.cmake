@@ -7,6 +7,7 @@ find_library(KSANA_MIMALLOC mimalloc)
 # although no code calls it by name.
 function(ksana_use_allocator program)
     if(KSANA_MIMALLOC AND KSANA_SANITIZE STREQUAL "" AND NOT KSANA_FUZZ)
+        target_compile_definitions(${program} PRIVATE KSANA_MIMALLOC)
         target_link_libraries(${program} PRIVATE
                               -Wl,--push-state,--no-as-needed ${KSANA_MIMALLOC} -Wl,--pop-state)
     endif()

@@ -2,12 +2,14 @@
 #include <array>
 #include <csignal>
 #include <cstdio>
+#include <new>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "apps/ksana/commands.hpp"
 #include "apps/ksana/toolkit/command_line.hpp"
+#include "ksana/base/error/error.hpp"
 #include "ksana/base/ids/random.hpp"
 #include "ksana/base/ids/uuid.hpp"
 #include "ksana/base/log/log.hpp"
@@ -47,11 +49,7 @@ void Redraw(std::string_view line) {
     Print(stderr, line);
 }
 
-}  // namespace
-
-int main(int argc, char** argv, char** environment) {
-    // A file that may not grow (RLIMIT_FSIZE) is a failed write, as a full disk is.
-    (void)std::signal(SIGXFSZ, SIG_IGN);
+int Run(int argc, char** argv, char** environment) {
     ksana::SystemClock clock;
     ksana::SystemRandom random;
     ksana::UuidGenerator ids(clock, random);
@@ -76,4 +74,18 @@ int main(int argc, char** argv, char** environment) {
         return 1;
     }
     return code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv, char** environment) {
+    // A file that may not grow (RLIMIT_FSIZE) is a failed write, as a full disk is.
+    (void)std::signal(SIGXFSZ, SIG_IGN);
+    // Elsewhere, memory that is missing is an error of the step that asked for it.
+    try {
+        return Run(argc, argv, environment);
+    } catch (const std::bad_alloc&) {
+        Print(stderr, "ksana: out of memory\n");
+        return ksana::Info(ksana::Code::kUnavailable).exit_code;
+    }
 }

@@ -1,6 +1,7 @@
 #include "ksana/engine/loop_runner.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "ksana/base/log/log.hpp"
@@ -37,7 +38,7 @@ void LoopRunner::Run(const std::stop_token& stop) {
     while (!stop.stop_requested()) {
         const SteadyPoint began = clock_.SteadyNow();
         last_step_ = began.time_since_epoch().count();
-        auto step = loop_.run_once();
+        auto step = RunOnce();
         NoteStep(std::exchange(late, std::nullopt), began);
         if (!step) {
             PauseAfter(step.error(), stop);
@@ -48,6 +49,16 @@ void LoopRunner::Run(const std::stop_token& stop) {
             backoff_ = Duration::zero();
         }
         if (!step->again) late = WaitFor(*step, stop);
+    }
+}
+
+// A step without memory is tried again as one that the store refused: what it had claimed comes
+// back when its lease ends.
+Result<Step> LoopRunner::RunOnce() {
+    try {
+        return loop_.run_once();
+    } catch (const std::bad_alloc&) {
+        return Error(Code::kUnavailable, "out of memory");
     }
 }
 

@@ -41,6 +41,7 @@ class LoopRunner final : public Service {
     void Run(const std::stop_token& stop);
     // Returns how late the step is that follows; none: the loop was woken, or has slept enough.
     std::optional<Duration> WaitFor(const Step& step, const std::stop_token& stop);
+    Result<Step> RunOnce();
     void NoteStep(std::optional<Duration> late, SteadyPoint began);
     void PauseAfter(const Error& error, const std::stop_token& stop);
 

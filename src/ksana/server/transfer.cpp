@@ -57,7 +57,6 @@ class Importer {
         auto header = codec::ExportHeaderFromLine(more ? line : "");
         if (!header) return AtLine(std::move(header).error());
         header_ = std::move(header).value();
-        sum_ = Crc32c("\n", Crc32c(line));
         for (;;) {
             KSANA_TRY(more, Next(line));
             if (!more) return WrongExport(fmt::format("{}; the export is cut off", EndMissing()));
@@ -137,7 +136,7 @@ class Importer {
     const TransferProgress& progress_;
     ExportHeader header_;
     ExportCounts counts_;
-    std::uint32_t sum_ = 0;    // of the lines before the last
+    std::uint32_t sum_ = 0;    // of the records so far
     std::int64_t number_ = 0;  // of the current line, from 1
     std::int64_t stored_ = 0;
     std::vector<model::Record> batch_;
@@ -154,7 +153,7 @@ Result<ExportCounts> ExportRecords(store::Store& from, const ExportHeader& heade
         sum = Crc32c(line, sum);
         return sink(line);
     };
-    KSANA_TRY_VOID(put(codec::ExportHeaderToLine(header)));
+    KSANA_TRY_VOID(sink(codec::ExportHeaderToLine(header) + "\n"));
     ExportCounts counts;
     std::string cursor;
     do {

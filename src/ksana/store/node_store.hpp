@@ -36,6 +36,10 @@ class NodeStore {
     virtual Result<model::ServerNode> Get(const std::string& name) = 0;
     virtual Result<Page<model::ServerNode>> List(const ListParams& params) = 0;
 
+    // Begins to hold the session of the incarnation, if the store can, before Register; without one
+    // of its own a process cannot tell who else has none.
+    virtual void HoldSession(const std::string& incarnation) = 0;
+
     // Returns those of the incarnations whose process is not connected to the database now; nothing
     // if the store cannot tell. A process that lives may be missing for the moment in which it
     // reconnects, so one answer proves nothing.

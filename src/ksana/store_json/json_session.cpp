@@ -1,6 +1,7 @@
 #include "ksana/store_json/json_session.hpp"
 
 #include <algorithm>
+#include <new>
 #include <vector>
 
 #include "ksana/base/log/log.hpp"
@@ -64,7 +65,7 @@ Result<void> JsonSession::Commit() {
     mutex_.AssertHeld();
     const SteadyPoint begun = pace_.SteadyNow();
     Tables::Journal journal = tables_.TakeJournal();
-    auto persisted = Persist(journal);
+    auto persisted = PersistOrRunOut(journal);
     if (!persisted) {
         tables_.TakeBack(std::move(journal));
         (void)Settle();  // tried again before the next transaction
@@ -78,6 +79,17 @@ void JsonSession::Rollback() {
     mutex_.AssertHeld();
     tables_.TakeBack(tables_.TakeJournal());
     mutex_.Unlock();
+}
+
+Result<void> JsonSession::PersistOrRunOut(const Tables::Journal& journal) {
+    const std::int64_t before = log_.size();
+    try {
+        return Persist(journal);
+    } catch (const std::bad_alloc&) {
+        (void)log_.CutTo(before);  // Settle tries again
+        jobs_file_dirty_ = true;   // it may have been replaced
+        return Error(Code::kUnavailable, "out of memory");
+    }
 }
 
 // Writes the log first. A run without its job's new bookkeeping is harmless: planning again gives

@@ -40,6 +40,8 @@ class JsonSession final : public store_kit::CommitSession {
     bool Maintain(bool idle) override;
 
   private:
+    Result<void> PersistOrRunOut(const store_memory::Tables::Journal& journal)
+        KSANA_REQUIRES(mutex_);
     Result<void> Persist(const store_memory::Tables::Journal& journal) KSANA_REQUIRES(mutex_);
     Result<void> Settle() KSANA_REQUIRES_SHARED(mutex_);
     Result<void> WriteJobs() KSANA_REQUIRES_SHARED(mutex_);

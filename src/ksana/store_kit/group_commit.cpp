@@ -1,10 +1,20 @@
 #include "ksana/store_kit/group_commit.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 namespace ksana::store_kit {
 namespace {
+
+// A body without memory fails like any other: what it has changed is rolled back.
+Result<void> RunBody(const Backend::WriteBody& body, Transaction& transaction) {
+    try {
+        return body(transaction);
+    } catch (const std::bad_alloc&) {
+        return Error(Code::kUnavailable, "out of memory");
+    }
+}
 
 // A batch in which more bodies than this fail after a change runs one body at a time.
 constexpr int kMaxRestarts = 4;
@@ -120,7 +130,7 @@ Result<bool> GroupCommit::TryBatch(bool join) {
         if (operation->out) continue;
         const std::int64_t before = session_.changes();
         Transaction& transaction = session_.NextBody();
-        auto result = operation->body(transaction);
+        auto result = RunBody(operation->body, transaction);
         if (result) {
             wrote_ = wrote_ || session_.changes() != before;
             touched |= transaction.touched();
@@ -141,7 +151,7 @@ void GroupCommit::RunAlone(Operation& operation) {
     if (result) {
         Transaction& transaction = session_.NextBody();
         const std::int64_t before = session_.changes();
-        result = operation.body(transaction);
+        result = RunBody(operation.body, transaction);
         if (result) {
             wrote_ = wrote_ || session_.changes() != before;
             result = CommitAndTell(transaction.touched());

@@ -67,7 +67,7 @@ Result<Response> Answer(HandlerContext& context, const RouteInfo& info, const Ca
 }
 
 Response WithRetryAfter(Response response) {
-    if (response.status == 429 || response.status == 503) {
+    if (http_server::AsksToRetry(response.status)) {
         response.headers.emplace_back("Retry-After", "1");
     }
     return response;

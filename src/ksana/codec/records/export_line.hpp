@@ -38,7 +38,8 @@ struct ExportCounts {
 // What the last line says.
 struct ExportEnd {
     ExportCounts counts;
-    // CRC-32C of all lines before it, with newlines, as 8 hex digits; "": not told.
+    // CRC-32C of the records, with their newlines, as 8 hex digits; "": not told. The header is not
+    // in it, so that it is the same for every export of the same records.
     std::string sum;
 };
 

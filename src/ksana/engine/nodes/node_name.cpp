@@ -34,6 +34,7 @@ class NameWatch {
         if (state == NodeState::kGone || state == NodeState::kDown) return true;
         if (first_ && Lives(*row)) return Taken(*row, now);
         KSANA_TRY(const bool absent, HasNoSession(row->incarnation));
+        if (!first_) store_.nodes().HoldSession(self_.incarnation);
         misses_ = absent ? misses_ + 1 : 0;
         if (misses_ >= kMissesOfDead) return true;
         if (!first_) first_ = std::move(*row);

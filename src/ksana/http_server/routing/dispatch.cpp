@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <exception>
+#include <new>
 #include <utility>
 
 #include "ksana/base/log/log.hpp"
@@ -24,6 +25,9 @@ template <class Body>
 Result<void> Guarded(const Route& route, const std::string& request_id, Body body) {
     try {
         return body();
+    } catch (const std::bad_alloc&) {
+        (void)Thrown(route, request_id, "out of memory");
+        return Error(Code::kUnavailable, "the server is out of memory");
     } catch (const std::exception& error) {
         return Thrown(route, request_id, error.what());
     } catch (...) {

@@ -21,6 +21,9 @@ struct ProblemPlace {
     std::string_view request_id;
 };
 
+// Returns whether an answer of this status has a Retry-After.
+constexpr bool AsksToRetry(int status) { return status == 429 || status == 503 || status == 507; }
+
 // Makes an answer of type application/problem+json (RFC 9457). For an Error, status and code come
 // from Info(error.code), and each of its problems becomes an entry of "errors". A 401 gets
 // "WWW-Authenticate: Bearer".

@@ -89,9 +89,7 @@ bool Reply::Send(Response response) {
 bool Reply::Fail(const Error& error) {
     KSANA_CHECK(state_ != nullptr, "a Reply that was moved from");
     Response response = ProblemOf(error, state_->place());
-    if (response.status == 429 || response.status == 503 || response.status == 507) {
-        response.headers.emplace_back("Retry-After", "1");
-    }
+    if (AsksToRetry(response.status)) response.headers.emplace_back("Retry-After", "1");
     return Send(std::move(response));
 }
 

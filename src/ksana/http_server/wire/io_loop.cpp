@@ -2,8 +2,10 @@
 
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/post.hpp>
+#include <new>
 #include <utility>
 
+#include "ksana/base/log/log.hpp"
 #include "ksana/http_server/wire/answer_text.hpp"
 
 namespace ksana::http_server {
@@ -32,7 +34,23 @@ IoLoop::IoLoop(std::string name, const ServeContext& context, Admission& admissi
       sweep_timer_(io_),
       mailbox_(std::make_shared<Mailbox>([this] { asio::post(io_, [this] { RunMail(); }); })),
       drain_deadline_(SteadyPoint::max()),
-      thread_(std::move(name), [this](const std::stop_token&) { io_.run(); }) {}
+      thread_(std::move(name), [this](const std::stop_token&) { Run(); }) {}
+
+// A step for which there is no memory fails alone: its connection is closed at its deadline.
+void IoLoop::Run() {
+    for (bool short_of_memory = false;;) {
+        try {
+            if (std::exchange(short_of_memory, false)) {
+                ArmSweep();
+                Log(LogLevel::kError, "out of memory: a connection is given up", {});
+            }
+            io_.run();
+            return;
+        } catch (const std::bad_alloc&) {
+            short_of_memory = true;
+        }
+    }
+}
 
 // Replies may still hold the mailbox, which is open if Start was never called.
 IoLoop::~IoLoop() { mailbox_->Close(); }

@@ -61,6 +61,7 @@ class IoLoop final : public ConnectionHost {
               boost::asio::ssl::context* tls);
     void RunMail();
     // Restarts the sweep timer.
+    void Run();
     void ArmSweep();
     void Sweep();
     void CloseAll();

@@ -79,6 +79,7 @@ class WrappedNodes final : public NodeStore {
     Result<Page<model::ServerNode>> List(const ListParams& params) override {
         return hook_.Call("nodes.List", [&] { return inner_.List(params); });
     }
+    void HoldSession(const std::string& incarnation) override { inner_.HoldSession(incarnation); }
     Result<std::optional<std::vector<std::string>>> WithoutSession(
         const std::vector<std::string>& incarnations) override {
         return hook_.Call("nodes.WithoutSession",

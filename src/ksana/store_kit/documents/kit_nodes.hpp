@@ -23,6 +23,7 @@ class KitNodes final : public store::NodeStore {
     Result<void> Forget(const std::string& name, const std::string& incarnation) override;
     Result<model::ServerNode> Get(const std::string& name) override;
     Result<store::Page<model::ServerNode>> List(const store::ListParams& params) override;
+    void HoldSession(const std::string& incarnation) override { backend_.HoldSession(incarnation); }
     Result<std::optional<std::vector<std::string>>> WithoutSession(
         const std::vector<std::string>& incarnations) override;
 

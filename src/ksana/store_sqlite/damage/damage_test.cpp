@@ -214,6 +214,22 @@ TEST_F(DamageTest, AnotherProgramMayCopyTheLog) {
     EXPECT_EQ(Load(*backend, {Id(10)}).size(), 1U);
 }
 
+// The process was killed before it had marked a commit as durable.
+TEST_F(DamageTest, AnotherProgramMayCopyALogWithoutAMark) {
+    MakeKilled(0);
+    {
+        sqlite3* database = nullptr;
+        ASSERT_EQ(sqlite3_open_v2(Path().c_str(), &database, SQLITE_OPEN_READWRITE, nullptr),
+                  SQLITE_OK);
+        const DatabaseHandle owned(database);
+        ASSERT_EQ(sqlite3_exec(database, "PRAGMA integrity_check", nullptr, nullptr, nullptr),
+                  SQLITE_OK);
+    }
+    const auto backend = Open();
+    ASSERT_NE(backend, nullptr);
+    EXPECT_TRUE(Insert(*backend, {MakeRun(1)}));
+}
+
 TEST_F(DamageTest, ALogThatVanishesWhileTheServerRunsStopsTheWriter) {
     {
         const auto backend = Open();

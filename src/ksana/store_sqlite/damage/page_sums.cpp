@@ -230,6 +230,9 @@ void PageSums::LogWrote(std::int64_t offset, std::string_view bytes) {
     if (offset == 0 && static_cast<std::int64_t>(bytes.size()) == kLogHeaderBytes) {
         salts_ = SaltsAt(bytes, kLogSaltAt);
         frames_.Cut(0);
+        candidate_ = {.salts = salts_, .frames = 1};
+        written_ = {};
+        (void)WriteHeader();
         return;
     }
     const FramePlace place = PlaceOf(offset, bytes.size());

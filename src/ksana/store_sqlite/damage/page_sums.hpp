@@ -68,7 +68,8 @@ class PageSums {
     // The commit is durable.
     void LogCommitted();
 
-    // The last commits before this start: the one known to be durable, and one that may be.
+    // Before this start: the last commit known to be durable, and a later one that may be. The
+    // latter also tells that a log had begun.
     const LogMark& committed() const { return committed_; }
     const LogMark& candidate() const { return candidate_; }
     // The log at the start is this one; its frames go on from there.

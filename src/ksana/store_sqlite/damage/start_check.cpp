@@ -40,13 +40,33 @@ bool HasPageOf(const std::string& path, const LogMark& mark) {
     return got == static_cast<ssize_t>(page.size()) && std::max(Crc32c(page), 1U) == mark.sum;
 }
 
+// Another program has copied the log into the database and deleted it, as every one does that opens
+// a database after a crash and closes it.
+Result<void> BeginSumsAnew(const std::string& path, PageSums& sums) {
+    Log(LogLevel::kWarn,
+        "sqlite: another program has copied the log into the database; the checksums of its pages "
+        "begin anew",
+        {{"database", path}});
+    if (sums.Forget()) return {};
+    return Error(Code::kUnavailable, fmt::format("cannot write {}-sums", path));
+}
+
+// Returns whether the log is the one of this mark, or began anew after it.
+bool Follows(const LogScan& scan, const LogMark& mark) {
+    return scan.valid && (scan.salts == mark.salts || IsLater(scan.salts[0], mark.salts[0]));
+}
+
 Result<void> CheckLog(const std::string& path, const LogScan& scan, PageSums& sums) {
     if (scan.damaged_inside) {
         return Damaged(fmt::format("{}-wal is damaged behind frame {}: later commits would be lost",
                                    path, scan.committed));
     }
     const LogMark& mark = sums.committed();
-    if (mark.frames == 0) return {};
+    if (mark.frames == 0) {
+        const LogMark& begun = sums.candidate();
+        if (begun.frames == 0 || Follows(scan, begun)) return {};
+        return BeginSumsAnew(path, sums);
+    }
     if (scan.valid && scan.salts == mark.salts) {
         if (scan.committed >= mark.frames) return {};
         return Damaged(
@@ -54,14 +74,9 @@ Result<void> CheckLog(const std::string& path, const LogScan& scan, PageSums& su
                         path, mark.frames, scan.committed));
     }
     // The log began anew after its content was copied into the database.
-    if (scan.valid && IsLater(scan.salts[0], mark.salts[0])) return {};
+    if (Follows(scan, mark)) return {};
     if (HasPageOf(path, mark) || HasPageOf(path, sums.candidate())) {
-        Log(LogLevel::kWarn,
-            "sqlite: another program has copied the log into the database; the checksums of its "
-            "pages begin anew",
-            {{"database", path}});
-        if (sums.Forget()) return {};
-        return Error(Code::kUnavailable, fmt::format("cannot write {}-sums", path));
+        return BeginSumsAnew(path, sums);
     }
     return Damaged(fmt::format(
         "{}-wal is gone, or is another one: it had {} frames with commits that are not in {}", path,

@@ -1,7 +1,6 @@
 #include "ksana/store_sqlite/wire/connection.hpp"
 
 #include <array>
-#include <cerrno>
 
 #include <fmt/core.h>
 #include <sqlite3.h>
@@ -17,10 +16,6 @@ namespace {
 // is cleared.
 constexpr std::size_t kMaxDynamic = 128;
 constexpr std::size_t kMaxSqlInError = 60;
-constexpr int kPrimaryMask = 0xff;
-
-// SQLite knows ENOSPC as SQLITE_FULL, but neither a quota nor a limit of the size of files.
-bool IsFull(int number) { return number == ENOSPC || number == EDQUOT || number == EFBIG; }
 
 int FlagsOf(OpenMode mode) {
     // One thread at a time uses a connection, so SQLite's own mutexes would only cost time.
@@ -135,8 +130,6 @@ Error Connection::StepFailed(int rc, sqlite3_stmt* statement) {
     const char* sql = statement == nullptr ? nullptr : sqlite3_sql(statement);
     Error error = SqliteError(rc, sql == nullptr ? "cannot run" : Excerpt(sql, kMaxSqlInError),
                               sqlite3_errmsg(database_.get()));
-    const int number = sqlite3_system_errno(database_.get());
-    if ((rc & kPrimaryMask) == SQLITE_IOERR && IsFull(number)) error.code = Code::kStorageFull;
     if (error.code == Code::kDataLoss && sums_ != nullptr && !sums_->damage().empty()) {
         error.message = fmt::format("the database is damaged: {}", sums_->damage());
     }
@@ -151,6 +144,8 @@ struct Meaning {
     int rc;
     Code code;
 };
+
+constexpr int kPrimaryMask = 0xff;
 
 // Looked up by the extended code first, then by the primary one.
 constexpr std::array kMeanings = {

@@ -47,7 +47,7 @@ class VfsLog {
     int Flush() {
         if (count_ == 0) return SQLITE_OK;
         const int count = std::exchange(count_, 0);
-        return real().xWrite(inner(), gathered_.data(), count, start_);
+        return file_.Write(gathered_.data(), count, start_);
     }
 
     int Write(const void* bytes, int count, sqlite3_int64 offset) {
@@ -60,7 +60,7 @@ class VfsLog {
             const int rc = Flush();
             if (rc != SQLITE_OK) return rc;
         }
-        if (!gathers_ || count > kRoom) return real().xWrite(inner(), bytes, count, offset);
+        if (!gathers_ || count > kRoom) return file_.Write(bytes, count, offset);
         if (count_ == 0) start_ = offset;
         std::memcpy(gathered_.data() + count_, bytes, static_cast<std::size_t>(count));
         count_ += count;

@@ -1,5 +1,6 @@
 #include "ksana/store_sqlite/wire/page_file.hpp"
 
+#include <cerrno>
 #include <memory>
 #include <string_view>
 
@@ -34,7 +35,7 @@ int Read(sqlite3_file* file, void* out, int count, sqlite3_int64 offset) {
 // log still has the page, and it is written again.
 int Write(sqlite3_file* file, const void* bytes, int count, sqlite3_int64 offset) {
     if (SumsOf(file) != nullptr) SumsOf(file)->Wrote(offset, Bytes(bytes, count));
-    return Real(file).xWrite(Inner(file), bytes, count, offset);
+    return Of(file).file.Write(bytes, count, offset);
 }
 
 // The checksums go first: a database that is shorter than they say is damaged.
@@ -87,6 +88,14 @@ const sqlite3_io_methods kMethods = {
 };
 
 }  // namespace
+
+int InnerFile::Write(const void* bytes, int count, sqlite3_int64 offset) {
+    const int rc = real().xWrite(inner(), bytes, count, offset);
+    if (rc != SQLITE_IOERR_WRITE) return rc;
+    int number = 0;
+    (void)real().xFileControl(inner(), SQLITE_FCNTL_LAST_ERRNO, &number);
+    return number == EDQUOT || number == EFBIG ? SQLITE_FULL : rc;
+}
 
 int OpenPageFile(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int flags, int* out) {
     file->pMethods = nullptr;

@@ -25,6 +25,8 @@ class InnerFile {
 
     sqlite3_file* inner() { return static_cast<sqlite3_file*>(static_cast<void*>(memory_.data())); }
     const sqlite3_io_methods& real() { return *inner()->pMethods; }
+    // SQLITE_FULL also for a quota and a limit of the size of files, as for a full disk.
+    int Write(const void* bytes, int count, sqlite3_int64 offset);
 
   private:
     std::vector<std::max_align_t> memory_;  // zeros until the file is opened

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "ksana/base/error/check.hpp"
+#include "ksana/base/ids/hash.hpp"
 #include "ksana/base/ids/uuid.hpp"
 #include "ksana/codec/v1/limit_codec.hpp"
 #include "ksana/schedule/zone/zone_database.hpp"
@@ -31,6 +32,8 @@ using std::chrono::seconds;
 constexpr int kComparisons = 6;
 // How many worlds per thousand have tasks and agents; these take longer.
 constexpr std::uint64_t kWithTasks = 500;
+// How many of these have a message broker.
+constexpr std::uint64_t kWithBroker = 500;
 
 // The kind of world.
 struct Settings {
@@ -50,6 +53,8 @@ class Cluster {
     Cluster(std::uint64_t seed, ClusterPlant plant, std::optional<std::string> story_of)
         : world_(seed, TimePoint(std::chrono::sys_days(std::chrono::year(2026) / 10 / 24)) +
                            hours(seed % 24)),
+          plant_(plant),
+          with_broker_(MixBits(seed) % 1000 < kWithBroker),
           settings_(Draw()),
           runs_(world_, targets_, [this](const std::string& owner) { return IsAlive(owner); }),
           store_(store_kit::MakeStore(WatchBackend(
@@ -94,11 +99,13 @@ class Cluster {
   private:
     Settings Draw();
     QueueSettings DrawQueue(const Settings& drawn);
+    BrokerSettings DrawBroker(const Settings& drawn);
     store::FaultChances DrawFaults();
 
-    // For agents only the lease counts, whether or not they are alive; not so for workers that were
-    // replaced or silent for too long.
+    // For agents and consumers only the lease counts, whether or not they are alive; not so for
+    // workers that were replaced or silent for too long.
     bool IsAlive(const std::string& owner) {
+        if (Consumer::IsConsumer(owner)) return true;
         if (Agent::IsAgent(owner)) {
             return !queue_ || !queue_->workers().MayLose(owner, world_.store_clock().Now());
         }
@@ -235,6 +242,8 @@ class Cluster {
     ClusterTotals Totals() const;
 
     World world_;
+    const ClusterPlant plant_;
+    const bool with_broker_;  // if there are tasks; not drawn, so that other worlds stay the same
     const Settings settings_;
     schedule::ZoneDatabase zones_;
     UuidGenerator ids_{world_.store_clock(), world_.random()};
@@ -318,11 +327,54 @@ QueueSettings Cluster::DrawQueue(const Settings& drawn) {
     queue.pace = drawn.person.pace;
     queue.lost_wakeups = drawn.node.lost_wakeups;
     queue.faults = DrawFaults();
+    queue.faults.late_answer = queue.faults.delay;
     queue.callbacks.timeout = seconds(5);
     queue.callbacks.retry.interval = world_.Between(seconds(1), seconds(10));
     queue.callbacks.retry.max_interval = minutes(1);
     if (world_.Chance(500)) queue.callbacks.retry.max_retries = static_cast<int>(world_.Below(4));
+    // In worlds of days, what looks every few seconds would take most of the time.
+    if (drawn.length < hours(4) && with_broker_) queue.broker = DrawBroker(drawn);
+    if (queue.broker) queue.broker->node.callbacks = queue.callbacks;
     return queue;
+}
+
+// In some worlds only the sweep can find in time what the broker has lost.
+BrokerSettings Cluster::DrawBroker(const Settings& drawn) {
+    BrokerSettings broker;
+    broker.nodes = drawn.nodes;
+    broker.consumers = 2 + static_cast<int>(world_.Below(3));
+    broker.length = drawn.length;
+    broker.pace = drawn.person.pace;
+    broker.node.wait =
+        world_.Chance(400) ? Duration(hours(12)) : world_.Between(seconds(20), seconds(60));
+    broker.node.shared = drawn.nodes > 1;
+    broker.node.lost_wakeups = drawn.node.lost_wakeups;
+    broker.node.faults = DrawFaults();
+    broker.node.faults.late_answer = broker.node.faults.delay;
+    broker.node.plant = plant_;
+    const auto chance = [this](std::uint64_t most) {
+        return static_cast<std::uint32_t>(world_.Below(most));
+    };
+    broker.faults = {.lose = chance(30),
+                     .refuse = chance(30),
+                     .unknown = chance(30),
+                     .repeat = chance(150),
+                     .reorder = chance(300),
+                     .break_link = chance(6)};
+    if (world_.Chance(300)) {
+        broker.node.categories = {std::string(BrokerSide::kCategory)};
+    } else if (world_.Chance(800)) {
+        broker.limit.emplace();
+        broker.limit->max_concurrency = 1 + static_cast<int>(world_.Below(2));
+    }
+    if (broker.limit && broker.node.shared) {
+        // What a node claims after it has lost its share is more than the limit allows
+        // (docs/limits.md): no call lasts for so long.
+        broker.node.never_stops_in_calls = true;
+        broker.node.faults.longest_delay =
+            std::min<Duration>(broker.node.faults.longest_delay, seconds(1));
+    }
+    return broker;
 }
 
 void Cluster::HealNodes() {

@@ -208,7 +208,7 @@ void Agent::AddReport(Call& call, Work& work) {
 }
 
 Agent::Call Agent::MakeCall() {
-    Call call;
+    Call call{.asked = world_.store_clock().Now(), .reports = {}, .claim = {}};
     for (auto& [exec_id, work] : works_) AddReport(call, work);
     if (works_.size() < settings_.room) {
         asked_at_ = world_.now();
@@ -231,7 +231,7 @@ void Agent::Exchange() {
         return;
     }
     for (std::size_t n = 0; n < call.reports.size(); ++n) {
-        Answered(call.reports[n], answer->applied[n]);
+        Answered(call, call.reports[n], answer->applied[n]);
     }
     Take(answer->claimed.runs);
     if (answer->claimed.more) asked_at_ = {};
@@ -253,11 +253,11 @@ void Agent::Claim() {
     door_.agents().GiveBack(claimed->at(1).runs);
 }
 
-void Agent::Answered(const RunEvent& report, const store::Applied& applied) {
+void Agent::Answered(const Call& call, const RunEvent& report, const store::Applied& applied) {
     const auto found = works_.find(report.event.exec_id);
     if (found == works_.end()) return;  // the second report of one call
     Work& work = found->second;
-    tasks_.Told(work.run, report.event, applied);
+    tasks_.Told(work.run, report.event, applied, call.asked);
     if (report.event.kind == EventKind::kProgress) return AnsweredBeat(work, applied);
     runs_.Ended(EndOf(work.run, report.event, applied));
     if (work.reported || !world_.Chance(100)) {

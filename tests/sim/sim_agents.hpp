@@ -58,6 +58,7 @@ class Agent {
     };
     // One call of the agent; each report names the attempt it is about.
     struct Call {
+        TimePoint asked{};  // by the store's clock
         std::vector<model::RunEvent> reports;
         std::optional<model::AgentClaim> claim;
     };
@@ -74,7 +75,7 @@ class Agent {
     void AddReport(Call& call, Work& work);
     void Exchange();
     void Claim();
-    void Answered(const model::RunEvent& report, const store::Applied& applied);
+    void Answered(const Call& call, const model::RunEvent& report, const store::Applied& applied);
     void AnsweredBeat(Work& work, const store::Applied& applied);
     void Take(const std::vector<model::Run>& runs);
     void CheckAskedFor(const std::vector<model::Run>& runs);

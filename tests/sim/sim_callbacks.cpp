@@ -75,7 +75,7 @@ void CallbackChecks::NoteEnd(RunState before, const Run& after) {
         told_.emplace(after.id, after);
     }
     if (before != RunState::kRunning) return;
-    const model::Event* said = tasks_.SaidOf(after.status.exec_id);
+    const model::Event* said = tasks_.SaidOf(after.status);
     const bool success = after.status.last_report == EventKind::kSuccess;
     const bool wanted = after.policy.success_callback && said != nullptr && !said->without_callback;
     if (state == RunState::kCompleting && !wanted) {

@@ -31,14 +31,26 @@ void LimitChecks::Begin(const std::string& group, const model::Run& run) {
     if (!InContact(owner)) {
         return Fail(fmt::format("{} starts a call of group {} without a share", owner, group), run);
     }
+    Count(group, owner, run);
+}
+
+void LimitChecks::BeginTask(const std::string& type, const std::string& owner,
+                            const model::Run& run) {
+    if (limit_ && type == group_ && InContact(owner)) Count(type, owner, run);
+}
+
+void LimitChecks::Count(const std::string& group, const std::string& owner, const model::Run& run) {
     calls_[run.status.exec_id] = {.owner = owner};
     const auto count = std::ranges::count_if(calls_, [&](const auto& call) {
         const bool own = shared_ || call.second.owner == owner;
         return own && call.second.counts && InContact(call.second.owner);
     });
     if (limit_->max_concurrency && count > *limit_->max_concurrency) {
-        Fail(fmt::format("{} of group {} are under way instead of {}", count, group,
-                         *limit_->max_concurrency),
+        std::string all;
+        for (const auto& [exec_id, call] : calls_)
+            all += fmt::format(" {} of {}", exec_id, call.owner);
+        Fail(fmt::format("{} of group {} are under way instead of {}:{}", count, group,
+                         *limit_->max_concurrency, all),
              run);
     }
     if (shared_ && limit_->rate) CheckRate(run);

@@ -26,6 +26,9 @@ class LimitChecks {
 
     // A node begins a call, or one of its calls has ended or died with it.
     void Begin(const std::string& group, const model::Run& run);
+    // The same for a task that a node has claimed for others. A claim may be stored after its node
+    // has lost contact: then it does not count.
+    void BeginTask(const std::string& type, const std::string& owner, const model::Run& run);
     void End(const std::string& exec_id) { calls_.erase(exec_id); }
 
     // A node gives its attempts back at the end of a shutdown. They do not count any more, although
@@ -41,6 +44,7 @@ class LimitChecks {
     };
 
     bool InContact(const std::string& owner) const;
+    void Count(const std::string& group, const std::string& owner, const model::Run& run);
     void CheckRate(const model::Run& run);
     void Fail(std::string what, const model::Run& run);
 

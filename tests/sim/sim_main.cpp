@@ -170,7 +170,10 @@ int main(int argc, char** argv) {
                    "[--twice yes]\n  [--plant BUG]  ledger: lost_fire double_fire missing_fence "
                    "forgotten_retry lost_cancel\n                 cluster: lost_update double_fire "
                    "missing_fence forgotten_retry no_limits\n                   lost_callback "
-                   "unfenced_agent early_hand_over double_key lone_shares\n",
+                   "unfenced_agent early_hand_over double_key lone_shares\n"
+                   "                   lost_release double_release forgotten_join "
+                   "forgotten_orphan\n                   early_dispatch no_sweep "
+                   "unfenced_consumer blind_limits\n",
                    argv[0]);
         return 2;
     }

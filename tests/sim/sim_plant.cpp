@@ -91,6 +91,7 @@ class PlantedRuns final : public RunStore {
     Result<Exchanged> Exchange(ExchangeParams params) override {
         if (plant_ == ClusterPlant::kMissingFence) DropFence(params, false);
         if (plant_ == ClusterPlant::kUnfencedAgent) DropFence(params, true);
+        if (plant_ == ClusterPlant::kUnfencedConsumer) DropFenceOfConsumers(params);
         if (plant_ == ClusterPlant::kLostCallback) LoseSome(params.follow_up);
         if (plant_ == ClusterPlant::kLostUpdate) return ExchangeWithLoss(std::move(params));
         return inner_.Exchange(std::move(params));
@@ -112,7 +113,10 @@ class PlantedRuns final : public RunStore {
         return inner_.Delete(std::move(params));
     }
     Result<RunHistory> Get(const Uuid& id) override { return inner_.Get(id); }
-    Result<Page<model::Run>> List(const RunQuery& query) override { return inner_.List(query); }
+    Result<Page<model::Run>> List(const RunQuery& query) override {
+        const bool blind = plant_ == ClusterPlant::kBlindLimits && !query.filter.type.empty();
+        return blind ? Page<model::Run>{} : inner_.List(query);
+    }
     Result<Counted> CountWithin(const RunFilter& filter, const CountBounds& bounds) override {
         return inner_.CountWithin(filter, bounds);
     }
@@ -120,6 +124,18 @@ class PlantedRuns final : public RunStore {
     Result<WakeTimes> NextWake() override { return inner_.NextWake(); }
 
   private:
+    // Of a consumer that nobody has in his place: what the broker has is taken by whoever speaks.
+    void DropFenceOfConsumers(ExchangeParams& params) {
+        for (RunEvent& event : params.events) {
+            if (!EndsAttempt(event.event.kind) || !event.event.owner.starts_with("consumer"))
+                continue;
+            const auto there = inner_.Get(event.run_id);
+            if (!there || there->run.status.owner == event.event.owner) continue;
+            event.event.exec_id = there->run.status.exec_id;
+            event.event.owner = there->run.status.owner;
+        }
+    }
+
     void DropFence(ExchangeParams& params, bool only_agents) {
         for (RunEvent& event : params.events) {
             if (!EndsAttempt(event.event.kind)) continue;
@@ -230,10 +246,14 @@ class PlantedStore final : public Store {
 }  // namespace
 
 std::optional<ClusterPlant> PlantOf(std::string_view name) {
-    static constexpr std::array<std::string_view, 15> kNames = {
-        "none",        "lost_update",   "double_fire",    "missing_fence",   "forgotten_retry",
-        "no_limits",   "lost_callback", "unfenced_agent", "early_hand_over", "double_key",
-        "lone_shares", "lost_release",  "double_release", "forgotten_join",  "forgotten_orphan"};
+    static constexpr std::array<std::string_view, 19> kNames = {
+        "none",           "lost_update",     "double_fire",
+        "missing_fence",  "forgotten_retry", "no_limits",
+        "lost_callback",  "unfenced_agent",  "early_hand_over",
+        "double_key",     "lone_shares",     "lost_release",
+        "double_release", "forgotten_join",  "forgotten_orphan",
+        "early_dispatch", "no_sweep",        "unfenced_consumer",
+        "blind_limits"};
     for (std::size_t n = 0; n < kNames.size(); ++n) {
         if (kNames.at(n) == name) return static_cast<ClusterPlant>(n);
     }

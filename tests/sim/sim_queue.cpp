@@ -21,7 +21,9 @@ QueueSide::QueueSide(World& world, store::Store& people, store::Store& agents, T
     targets_.OnCallback(
         [this](const engine::ActiveAttempt& attempt) { callbacks_.Arrived(attempt); });
     for (int n = 0; n < kClerks; ++n) {
-        const ClerkSettings clerk{.pace = settings.pace, .most_tasks = 30, .door = MakeDoor()};
+        ClerkSettings clerk{.pace = settings.pace, .most_tasks = 30, .door = MakeDoor()};
+        if (settings.broker) clerk.published = std::string(BrokerSide::kType);
+        if (settings.broker) clerk.category = std::string(BrokerSide::kCategory);
         clerks_.push_back(
             std::make_unique<Clerk>(world, people, runs, tasks_, callbacks_, n, clerk));
     }
@@ -29,6 +31,9 @@ QueueSide::QueueSide(World& world, store::Store& people, store::Store& agents, T
         agents_.push_back(
             std::make_unique<Agent>(world, agents, targets, runs, tasks_, n, MakeAgent()));
     }
+    if (!settings.broker) return;
+    const BrokerSide::Parts parts{people, agents, targets, runs, tasks_};
+    broker_ = std::make_unique<BrokerSide>(world, parts, *settings.broker);
 }
 
 DoorSettings QueueSide::MakeDoor() {
@@ -48,9 +53,12 @@ AgentSettings QueueSide::MakeAgent() {
     agent.door = MakeDoor();
     agent.registered = agents_.size() % 2 == 1;
     agent.labels = {{"place", agents_.size() % 2 == 0 ? "here" : "there"}};
-    if (agents_.size() < 2 || world_.Chance(400)) return agent;
+    const bool any = agents_.size() < 2 || world_.Chance(400);
+    const bool limited = settings_.broker && settings_.broker->limit;
+    if (any && !limited) return agent;
     for (const std::string& code : Clerk::TypeCodes()) {
-        if (world_.Chance(600)) agent.types.push_back(code);
+        if (limited && code == BrokerSide::kType) continue;
+        if (any || world_.Chance(600)) agent.types.push_back(code);
     }
     return agent;
 }
@@ -58,6 +66,7 @@ AgentSettings QueueSide::MakeAgent() {
 void QueueSide::OnCommit(const Commit& commit) {
     tasks_.OnCommit(commit);
     callbacks_.OnCommit(commit);
+    if (broker_) broker_->OnCommit(commit);
 }
 
 void QueueSide::Begin(const Often& often) {
@@ -68,6 +77,7 @@ void QueueSide::Begin(const Often& often) {
     often(settings_.length / 8, [this] { PauseOne(); });
     often(settings_.length / 6,
           [this] { targets_.ReceiversGoDown(world_.Between(seconds(1), settings_.length / 8)); });
+    if (broker_) broker_->Begin(often);
 }
 
 // A new agent takes its place.
@@ -87,6 +97,7 @@ void QueueSide::PauseOne() {
 void QueueSide::Heal() {
     for (const auto& clerk : clerks_) clerk->Heal();
     for (const auto& agent : agents_) agent->Heal();
+    if (broker_) broker_->Heal();
     clerks_[0]->MakeTypes();
     TidyUp();
 }
@@ -107,6 +118,7 @@ void QueueSide::AddTo(ClusterTotals& totals) const {
     totals.agent_faults = deaths_ + pauses_;
     for (const auto& clerk : clerks_) totals.Count(clerk->faults());
     for (const auto& agent : agents_) totals.Count(agent->faults());
+    if (broker_) broker_->AddTo(totals);
 }
 
 }  // namespace ksana::sim

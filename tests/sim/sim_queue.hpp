@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ksana/store/store.hpp"
+#include "sim/broker/broker_side.hpp"
 #include "sim/sim_agents.hpp"
 #include "sim/sim_callbacks.hpp"
 #include "sim/sim_target.hpp"
@@ -23,6 +24,7 @@ struct QueueSettings {
     std::uint64_t lost_wakeups = 0;
     store::FaultChances faults;  // of every connection
     engine::CallbackOptions callbacks;
+    std::optional<BrokerSettings> broker;  // none: agents get all tasks
 };
 
 // The task queue of a world: the clients that submit tasks, the agents, the callback receivers,
@@ -58,6 +60,7 @@ class QueueSide {
     CallbackChecks callbacks_;
     std::vector<std::unique_ptr<Clerk>> clerks_;
     std::vector<std::unique_ptr<Agent>> agents_;
+    std::unique_ptr<BrokerSide> broker_;  // null: there is none in this world
     std::int64_t deaths_ = 0;
     std::int64_t pauses_ = 0;
 };

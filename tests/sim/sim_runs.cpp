@@ -182,7 +182,7 @@ void RunChecks::CheckEnd(const Run& before, const Run& after) {
     if (!status.last_report) return Fail("I4", after, "an attempt ended without a report");
     const EventKind kind = *status.last_report;
     ended_[status.exec_id] = kind;
-    if (IsAnswer(kind) && targets_.AnswerOf(status.exec_id) != kind) {
+    if (IsAnswer(kind) && targets_.AnswerOf(status) != kind) {
         Fail("I4", after,
              fmt::format("a report ({}) was accepted that attempt {} never gave: a stale one",
                          model::NameOf(kind), status.exec_id));
@@ -201,7 +201,7 @@ void RunChecks::CheckEnd(const Run& before, const Run& after) {
     }
     if (kind == EventKind::kLostOwner) {
         ++lost_;
-        if (*before.status.lease_until > *status.ended_at && alive_(before.status.owner)) {
+        if (before.status.lease_until > status.ended_at && alive_(before.status.owner)) {
             Fail("I4", after, "a run was taken from an owner that holds its lease");
         }
     }

@@ -46,8 +46,9 @@ bool Targets::Arrive(const model::Run& run) {
     return true;
 }
 
-std::optional<EventKind> Targets::AnswerOf(const std::string& exec_id) const {
-    const auto found = answers_.find(exec_id);
+std::optional<EventKind> Targets::AnswerOf(const model::RunStatus& status) const {
+    auto found = answers_.find(status.exec_id + "@" + status.owner);
+    if (found == answers_.end()) found = answers_.find(status.exec_id);
     return found == answers_.end() ? std::nullopt : std::optional(found->second);
 }
 

@@ -32,14 +32,20 @@ class Targets {
         answers_[run.status.exec_id] = kind;
         if (kind == model::EventKind::kSuccess) done_.insert(run.id);
     }
+    // The same for a consumer of the message broker: two of them may have one attempt.
+    void Answered(const Uuid& run_id, const std::string& exec_id, const std::string& by,
+                  model::EventKind kind) {
+        answers_[exec_id + "@" + by] = kind;
+        if (kind == model::EventKind::kSuccess) done_.insert(run_id);
+    }
     // Returns whether any attempt of the run succeeded.
     bool WasDone(const Uuid& id) const { return done_.contains(id); }
     // Sets the check of callbacks on arrival.
     void OnCallback(std::function<void(const engine::ActiveAttempt&)> look) {
         on_callback_ = std::move(look);
     }
-    // Returns the executor's answer for an attempt; nothing while it is under way.
-    std::optional<model::EventKind> AnswerOf(const std::string& exec_id) const;
+    // Returns the answer of the one who had the attempt; nothing while it is under way.
+    std::optional<model::EventKind> AnswerOf(const model::RunStatus& status) const;
 
     // Makes the targets unreachable for a while.
     void GoDown(Duration how_long) { down_until_ = world_.now() + how_long; }

@@ -36,19 +36,25 @@ class TaskChecks {
     void Submitting(const model::NewTask& task);
     void TypeMayBe(const model::RunType& type) { types_[type.code].push_back(type); }
     void Says(const std::string& exec_id, const model::Event& event) { said_[exec_id] = event; }
+    // The same for a consumer of the message broker: two of them may have one attempt.
+    void Says(const std::string& exec_id, const model::Event& event, const std::string& by) {
+        said_[exec_id + "@" + by] = event;
+    }
     void Wants(const Uuid& id, model::EventKind kind) { wanted_.emplace(id, kind); }
     void MayMakeAgain(const Uuid& new_id, const Uuid& old) { again_[new_id] = old; }
 
     // A caller was told the outcome.
     void Acknowledged(const model::NewTask& task, const store::Submitted& outcome);
-    void Told(const model::Run& run, const model::Event& event, const store::Applied& applied);
+    // `asked`: when its caller asked, by the store's clock; the answer may have come much later.
+    void Told(const model::Run& run, const model::Event& event, const store::Applied& applied,
+              TimePoint asked);
     void Done(const Uuid& id, model::EventKind kind);
 
     bool IsWanted(const Uuid& id, model::EventKind kind) const {
         return wanted_.contains({id, kind});
     }
-    // Returns what the agent of this attempt reported at its end, or null.
-    const model::Event* SaidOf(const std::string& exec_id) const;
+    // Returns what the one who had this attempt reported at its end, or null.
+    const model::Event* SaidOf(const model::RunStatus& status) const;
     // Runs that ended last without success, which a person might want to run again.
     const std::vector<Uuid>& unlucky() const { return unlucky_; }
 
@@ -89,6 +95,7 @@ class TaskChecks {
     std::map<std::string, std::vector<model::RunType>> types_;  // all that were ever written
     std::map<std::string, model::Event> said_;                  // by exec_id
     std::set<std::string> accepted_;                            // exec_ids
+    std::map<std::string, TimePoint> leases_;  // the end of the longest lease, by exec_id
     std::set<std::pair<Uuid, model::EventKind>> wanted_;
     std::map<Uuid, Uuid> again_;  // runs that people make from others: new id to old id
     std::map<Key, std::set<Uuid>> keys_;

@@ -107,7 +107,12 @@ NewTask Clerk::MakeTask() {
         if (dice == 2) task.unique.states = model::kAllStates;
         if (dice == 2 || dice > 7) task.unique.period = world_.Between(seconds(1), minutes(2));
     }
-    if (world_.Chance(150)) task.selector = {{"place", world_.Chance(500) ? "here" : "there"}};
+    if (!settings_.published.empty() && world_.Chance(400)) task.type = settings_.published;
+    if (!settings_.published.empty() && task.type == settings_.published) {
+        task.category = settings_.category;
+    } else if (world_.Chance(150)) {
+        task.selector = {{"place", world_.Chance(500) ? "here" : "there"}};
+    }
     if (world_.Chance(300)) task.retry = MakeRetry();
     if (world_.Chance(300)) task.timeout = world_.Between(seconds(2), seconds(40));
     if (world_.Chance(200)) task.need_manual = world_.Chance(500);

@@ -14,6 +14,9 @@ namespace ksana::sim {
 struct ClerkSettings {
     Duration pace = std::chrono::seconds(5);
     std::size_t most_tasks = 30;  // unfinished ones
+    // Tasks of this type have this category, and no labels; empty: no type does.
+    std::string published;
+    std::string category;
     DoorSettings door;
 };
 

@@ -32,11 +32,15 @@ void ClusterTotals::Add(const ClusterTotals& other) {
     callback_calls += other.callback_calls;
     dead_letters += other.dead_letters;
     agent_faults += other.agent_faults;
+    published += other.published;
+    republished += other.republished;
+    troubles += other.troubles;
 }
 
 void ClusterTotals::Count(const store::FaultPlan& plan) {
-    for (const auto kind : {store::FaultKind::kErrorBefore, store::FaultKind::kErrorAfter,
-                            store::FaultKind::kDelay, store::FaultKind::kDuplicate}) {
+    for (const auto kind :
+         {store::FaultKind::kErrorBefore, store::FaultKind::kErrorAfter, store::FaultKind::kDelay,
+          store::FaultKind::kLateAnswer, store::FaultKind::kDuplicate}) {
         faults += plan.Injected(kind);
     }
 }
@@ -46,12 +50,15 @@ std::string ClusterTotals::Describe() const {
         "{} nodes, {:.1f} simulated hours, {} steps of loops, {} commits; {} fires ({} after other "
         "jobs), {} runs ({} waited for other jobs), {} "
         "attempts ({} lost, {} given back, {} deferred, {} fenced out at the target); {} tasks "
-        "({} attempts taken from agents, {} late reports, {} times held), {} callbacks ({} calls, "
+        "({} attempts taken from agents, {} late reports, {} times held; {} published to a broker, "
+        "{} "
+        "lost there), {} callbacks ({} calls, "
         "{} dead letters); {} crashes, {} pauses, {} shutdowns, {} clock jumps, {} agents dead or "
-        "stopped, {} faults of the store",
+        "stopped, {} troubles with the broker, {} faults of the store",
         nodes, hours, steps, commits, fires, follows, runs, waits, attempts, lost, released,
-        deferred, fenced_out, tasks, handed_on, late_reports, held, callbacks, callback_calls,
-        dead_letters, crashes, pauses, shutdowns, clock_jumps, agent_faults, faults);
+        deferred, fenced_out, tasks, handed_on, late_reports, held, published, republished,
+        callbacks, callback_calls, dead_letters, crashes, pauses, shutdowns, clock_jumps,
+        agent_faults, troubles, faults);
 }
 
 }  // namespace ksana::sim

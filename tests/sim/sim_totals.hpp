@@ -37,6 +37,10 @@ struct ClusterTotals {
     std::int64_t dead_letters = 0;
     std::int64_t agent_faults = 0;  // deaths and pauses
 
+    std::int64_t published = 0;    // to the message broker
+    std::int64_t republished = 0;  // as their messages were found lost
+    std::int64_t troubles = 0;     // of the broker, its nodes and consumers
+
     void Add(const ClusterTotals& other);
     // Adds the faults of one connection.
     void Count(const store::FaultPlan& plan);

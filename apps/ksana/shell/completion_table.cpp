@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "apps/ksana/toolkit/api_options.hpp"
+#include "ksana/base/text/names.hpp"
 
 namespace ksana::app {
 namespace {
@@ -21,14 +22,6 @@ bool CanBeListed(std::span<const Command> commands, const std::string& noun) {
     });
 }
 
-std::string Lower(std::string_view text) {
-    std::string lower(text);
-    for (char& c : lower) {
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    }
-    return lower;
-}
-
 std::vector<std::string> Split(std::string_view text, char separator) {
     std::vector<std::string> parts;
     while (!text.empty()) {
@@ -42,7 +35,7 @@ std::vector<std::string> Split(std::string_view text, char separator) {
 Offer OfferOfName(std::span<const Command> commands, std::string_view name) {
     if (name.starts_with("FILE")) return {Offer::Kind::kFiles, {}, ""};
     if (name == "FOLDER" || name == "DIR") return {Offer::Kind::kFolders, {}, ""};
-    if (std::string noun = Lower(name); CanBeListed(commands, noun)) {
+    if (std::string noun = LowerText(name); CanBeListed(commands, noun)) {
         return {Offer::Kind::kNames, {}, std::move(noun)};
     }
     return {Offer::Kind::kAny, {}, ""};
@@ -103,7 +96,7 @@ Offer OfferOfWords(std::span<const Command> commands, const Command& command) {
         }
         return offer;
     }
-    if (name == Lower(name)) return {Offer::Kind::kWords, Split(name, '|'), ""};
+    if (name == LowerText(name)) return {Offer::Kind::kWords, Split(name, '|'), ""};
     if ((name == "ID" || name == "NAME") && CanBeListed(commands, noun)) {
         return {Offer::Kind::kNames, {}, noun};
     }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <variant>
 
+#include "ksana/base/text/names.hpp"
 #include "ksana/base/time/time_text.hpp"
 #include "ksana/exec/answer_outcome.hpp"
 #include "ksana/exec/call_values.hpp"
@@ -21,16 +22,8 @@ using http_client::CallRequest;
 using http_client::FindHeader;
 using http_client::Header;
 
-std::string Lower(std::string_view text) {
-    std::string lower(text);
-    for (char& c : lower) {
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    }
-    return lower;
-}
-
 bool IsOurs(std::string_view header) {
-    const std::string name = Lower(header);
+    const std::string name = LowerText(header);
     return name.starts_with("ksana-") || name.starts_with("x-ksana-");
 }
 
@@ -80,8 +73,9 @@ std::string ScheduledAt(const model::Run& run) {
 // Signs the body, in place of headers of the job with the names of a signature.
 void Sign(const model::Run& run, TimePoint now, const engine::SigningKeys& keys,
           CallRequest& request) {
-    std::erase_if(request.headers,
-                  [](const Header& header) { return Lower(header.name).starts_with("webhook-"); });
+    std::erase_if(request.headers, [](const Header& header) {
+        return LowerText(header.name).starts_with("webhook-");
+    });
     const std::string run_id = run.id.ToString();
     const std::string scheduled_at = ScheduledAt(run);
     for (auto& [name, value] : WebhookHeaders({.id = run_id,

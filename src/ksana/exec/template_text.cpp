@@ -238,8 +238,7 @@ Result<std::string> FillTemplate(std::string_view text, TemplatePlace place,
 
 TemplatePlace PlaceOfBody(std::string_view body, const std::string* content_type) {
     if (content_type != nullptr && !content_type->empty()) {
-        std::string type = *content_type;
-        for (char& c : type) c = Lower(c);
+        const std::string type = LowerText(*content_type);
         const auto has = [&type](std::string_view word) { return type.find(word) != type.npos; };
         if (has("json")) return TemplatePlace::kJson;
         if (has("x-www-form-urlencoded")) return TemplatePlace::kForm;

@@ -2,15 +2,9 @@
 
 #include <algorithm>
 
-namespace ksana::store {
+#include "ksana/base/text/names.hpp"
 
-std::string LowerAscii(std::string_view text) {
-    std::string lower(text);
-    for (char& c : lower) {
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    }
-    return lower;
-}
+namespace ksana::store {
 
 std::vector<std::string> SearchWords(std::string_view text) {
     constexpr std::string_view kBlanks = " \t\r\n";
@@ -20,7 +14,7 @@ std::vector<std::string> SearchWords(std::string_view text) {
         if (begin == std::string_view::npos) break;
         text.remove_prefix(begin);
         const std::size_t end = std::min(text.find_first_of(kBlanks), text.size());
-        words.push_back(LowerAscii(text.substr(0, end)));
+        words.push_back(LowerText(text.substr(0, end)));
         text.remove_prefix(end);
     }
     return words;
@@ -30,7 +24,7 @@ bool ContainsWords(std::span<const std::string> words,
                    std::initializer_list<std::string_view> fields) {
     if (words.empty()) return true;
     std::vector<std::string> lower;
-    for (const std::string_view field : fields) lower.push_back(LowerAscii(field));
+    for (const std::string_view field : fields) lower.push_back(LowerText(field));
     return std::ranges::all_of(words, [&](const std::string& word) {
         return std::ranges::any_of(
             lower, [&](const std::string& field) { return field.find(word) != std::string::npos; });

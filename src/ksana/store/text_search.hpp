@@ -16,8 +16,6 @@ inline constexpr std::size_t kMaxSearchWords = 8;
 // Returns the first kMaxSearchWords words in lower case.
 std::vector<std::string> SearchWords(std::string_view text);
 
-std::string LowerAscii(std::string_view text);
-
 // Returns whether every word (in lower case) occurs in at least one of the fields.
 bool ContainsWords(std::span<const std::string> words,
                    std::initializer_list<std::string_view> fields);

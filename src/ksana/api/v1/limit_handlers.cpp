@@ -104,13 +104,6 @@ bool IsEmptyUse(const LimitUse& use) {
            use.in_use == 0 && use.waiting == 0 && !use.breaker;
 }
 
-std::string Lowered(std::string text) {
-    std::ranges::transform(text, text.begin(), [](char c) {
-        return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    });
-    return text;
-}
-
 Result<LimitTarget> TargetOf(const Call& call, LimitKind kind) {
     if (kind == LimitKind::kType) {
         const std::string& code = call.request.Parameter("code");
@@ -118,7 +111,7 @@ Result<LimitTarget> TargetOf(const Call& call, LimitKind kind) {
         return Error(std::vector<Problem>{{"/code", "is no code of a type"}});
     }
     const std::string& host = call.request.Parameter("host");
-    if (model::IsHost(host)) return LimitTarget{kind, Lowered(host)};
+    if (model::IsHost(host)) return LimitTarget{kind, LowerText(host)};
     return Error(std::vector<Problem>{
         {"/host", "is no host: example.com, 10.0.0.1:8080 or [::1], with a port or without"}});
 }

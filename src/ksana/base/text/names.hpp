@@ -2,12 +2,14 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace ksana {
 
 // Converts ASCII letters only, independent of the locale.
 constexpr char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+std::string LowerText(std::string_view text);
 
 // The rule for the ids and names of jobs, types, calendars, workers and all other things that have
 // a path of their own. They need no quoting in paths, keys and command lines. "." and ".." would be

@@ -7,18 +7,18 @@
 namespace ksana::store_sqlite {
 namespace {
 
-PageFile& Of(sqlite3_file* file) { return *static_cast<PageHandle*>(file)->page; }
+PageFile& PageOf(sqlite3_file* file) { return *static_cast<PageHandle*>(file)->page; }
 
-sqlite3_file* Inner(sqlite3_file* file) { return Of(file).file.inner(); }
-const sqlite3_io_methods& Real(sqlite3_file* file) { return Of(file).file.real(); }
-PageSums* SumsOf(sqlite3_file* file) { return Of(file).options.sums; }
+sqlite3_file* Inner(sqlite3_file* file) { return PageOf(file).file.inner(); }
+const sqlite3_io_methods& Real(sqlite3_file* file) { return PageOf(file).file.real(); }
+PageSums* SumsOf(sqlite3_file* file) { return PageOf(file).options.sums; }
 
 std::string_view Bytes(const void* bytes, int count) {
     return {static_cast<const char*>(bytes), static_cast<std::size_t>(count)};
 }
 
 int Close(sqlite3_file* file) {
-    const std::unique_ptr<PageFile> page(&Of(file));
+    const std::unique_ptr<PageFile> page(&PageOf(file));
     return page->file.real().xClose(page->file.inner());
 }
 
@@ -35,7 +35,7 @@ int Read(sqlite3_file* file, void* out, int count, sqlite3_int64 offset) {
 // log still has the page, and it is written again.
 int Write(sqlite3_file* file, const void* bytes, int count, sqlite3_int64 offset) {
     if (SumsOf(file) != nullptr) SumsOf(file)->Wrote(offset, Bytes(bytes, count));
-    return Of(file).file.Write(bytes, count, offset);
+    return PageOf(file).file.Write(bytes, count, offset);
 }
 
 // The checksums go first: a database that is shorter than they say is damaged.
@@ -52,12 +52,12 @@ int Sync(sqlite3_file* file, int flags) {
 
 int Control(sqlite3_file* file, int what, void* argument) {
     if (what != kAttachFiles) return Real(file).xFileControl(Inner(file), what, argument);
-    Of(file).options = *static_cast<const FileOptions*>(argument);
+    PageOf(file).options = *static_cast<const FileOptions*>(argument);
     return SQLITE_OK;
 }
 
 // Version 2: no memory mapping, whose reads would pass by.
-const sqlite3_io_methods kMethods = {
+const sqlite3_io_methods kPageMethods = {
     .iVersion = 2,
     .xClose = Close,
     .xRead = Read,
@@ -106,10 +106,10 @@ int OpenPageFile(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int fla
         return rc;
     }
     static_cast<PageHandle*>(file)->page = page.release();
-    file->pMethods = &kMethods;
+    file->pMethods = &kPageMethods;
     return SQLITE_OK;
 }
 
-const FileOptions& OptionsOf(sqlite3_file* database) { return Of(database).options; }
+const FileOptions& OptionsOf(sqlite3_file* database) { return PageOf(database).options; }
 
 }  // namespace ksana::store_sqlite

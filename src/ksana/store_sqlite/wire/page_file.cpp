@@ -17,7 +17,7 @@ std::string_view Bytes(const void* bytes, int count) {
     return {static_cast<const char*>(bytes), static_cast<std::size_t>(count)};
 }
 
-int Close(sqlite3_file* file) {
+int ClosePages(sqlite3_file* file) {
     const std::unique_ptr<PageFile> page(&PageOf(file));
     return page->file.real().xClose(page->file.inner());
 }
@@ -59,7 +59,7 @@ int Control(sqlite3_file* file, int what, void* argument) {
 // Version 2: no memory mapping, whose reads would pass by.
 const sqlite3_io_methods kPageMethods = {
     .iVersion = 2,
-    .xClose = Close,
+    .xClose = ClosePages,
     .xRead = Read,
     .xWrite = Write,
     .xTruncate = Truncate,

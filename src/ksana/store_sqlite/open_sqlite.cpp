@@ -38,6 +38,9 @@ Result<std::unique_ptr<Connection>> OpenWriter(const SqliteOptions& options, Pag
     KSANA_TRY_VOID(
         connection->Execute(full ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL"));
     KSANA_TRY_VOID(connection->Execute(std::string(kWriterPragmas)));
+    if (!sums.BeginSaving()) {
+        return Error(Code::kUnavailable, fmt::format("cannot write {}-sums", options.path));
+    }
     if (facts.unclean) KSANA_TRY_VOID(QuickCheck(*connection));
     KSANA_TRY_VOID(Migrate(*connection, options.clock));
     return connection;

@@ -148,7 +148,7 @@ Result<void> PageSums::Load() {
 }
 
 bool PageSums::WriteHeader() {
-    if (descriptor_ < 0) return true;
+    if (descriptor_ < 0 || !saves_) return true;
     Header header{.version = kVersion,
                   .page_bytes = kPageBytes,
                   .committed = committed_,
@@ -202,8 +202,13 @@ bool PageSums::Cut(std::int64_t bytes) {
     return Save();
 }
 
+bool PageSums::BeginSaving() {
+    saves_ = true;
+    return Save();
+}
+
 bool PageSums::Save() {
-    if (descriptor_ < 0) return true;
+    if (descriptor_ < 0 || !saves_) return true;
     std::vector<bool> dirty;
     {
         const MutexLock lock(mutex_);

@@ -55,6 +55,9 @@ class PageSums {
     bool CutOff(std::int64_t offset);
     // The database was cut, or is about to be.
     [[nodiscard]] bool Cut(std::int64_t bytes);
+    // From now on the file is written. Before, the database may be in the rollback mode in which it
+    // is made, and whoever opens it next, Ksana or not, undoes what was interrupted.
+    [[nodiscard]] bool BeginSaving();
     // Makes the checksums durable. Call it when the database is, too.
     [[nodiscard]] bool Save();
     // Bytes that the database has at least.
@@ -102,6 +105,7 @@ class PageSums {
     int told_ KSANA_GUARDED_BY(mutex_) = 0;
 
     // Of the writer.
+    bool saves_ = false;
     bool closes_ = false;
     Salts salts_{};
     LogMark written_;  // the last commit that was written

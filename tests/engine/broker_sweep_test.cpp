@@ -69,6 +69,17 @@ TEST_F(BrokerSweepTest, ANewLinkThatFindsNoQueueTellsTheSweep) {
     EXPECT_EQ(Waiting(TasksOf()), 1U);
 }
 
+TEST_F(BrokerSweepTest, WhatWasNotedBeforeTheClockWasSetBackIsLostToo) {
+    const Uuid id = Published();
+    const std::string before = StatusOf(id).exec_id;
+    clock_.JumpWall(-std::chrono::hours(1));
+    Advance(seconds(5));
+    EXPECT_EQ(StatusOf(id).exec_id, before) << "it is in its queue";
+    broker_.Delete(TasksOf());
+    Advance(seconds(5));
+    EXPECT_NE(StatusOf(id).exec_id, before);
+}
+
 TEST_F(BrokerSweepTest, APurgeIsNoticedWithinSeconds) {
     const Uuid id = Published();
     const std::string before = StatusOf(id).exec_id;

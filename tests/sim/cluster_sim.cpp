@@ -327,7 +327,6 @@ QueueSettings Cluster::DrawQueue(const Settings& drawn) {
     queue.pace = drawn.person.pace;
     queue.lost_wakeups = drawn.node.lost_wakeups;
     queue.faults = DrawFaults();
-    queue.faults.late_answer = queue.faults.delay;
     queue.callbacks.timeout = seconds(5);
     queue.callbacks.retry.interval = world_.Between(seconds(1), seconds(10));
     queue.callbacks.retry.max_interval = minutes(1);

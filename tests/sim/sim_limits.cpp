@@ -34,16 +34,23 @@ void LimitChecks::Begin(const std::string& group, const model::Run& run) {
     Count(group, owner, run);
 }
 
-void LimitChecks::BeginTask(const std::string& type, const std::string& owner,
-                            const model::Run& run) {
-    if (limit_ && type == group_ && InContact(owner)) Count(type, owner, run);
+void LimitChecks::ClaimTask(const std::string& owner, const model::Run& run) {
+    calls_[run.status.exec_id] = {.owner = owner, .counts = InContact(owner), .begun = false};
+}
+
+void LimitChecks::BeginTask(const std::string& type, const model::Run& run) {
+    const auto call = calls_.find(run.status.exec_id);
+    if (!limit_ || type != group_ || call == calls_.end()) return;
+    call->second.begun = true;
+    const std::string owner = call->second.owner;
+    if (call->second.counts && InContact(owner)) Count(type, owner, run);
 }
 
 void LimitChecks::Count(const std::string& group, const std::string& owner, const model::Run& run) {
-    calls_[run.status.exec_id] = {.owner = owner};
+    calls_[run.status.exec_id] = {.owner = owner, .counts = true, .begun = true};
     const auto count = std::ranges::count_if(calls_, [&](const auto& call) {
         const bool own = shared_ || call.second.owner == owner;
-        return own && call.second.counts && InContact(call.second.owner);
+        return own && call.second.counts && call.second.begun && InContact(call.second.owner);
     });
     if (limit_->max_concurrency && count > *limit_->max_concurrency) {
         std::string all;

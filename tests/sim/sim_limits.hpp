@@ -26,9 +26,10 @@ class LimitChecks {
 
     // A node begins a call, or one of its calls has ended or died with it.
     void Begin(const std::string& group, const model::Run& run);
-    // The same for a task that a node has claimed for others. A claim may be stored after its node
-    // has lost contact: then it does not count.
-    void BeginTask(const std::string& type, const std::string& owner, const model::Run& run);
+    // The same for a task that a node claims for others and publishes later. If it has lost contact
+    // at the claim or since, the task does not count.
+    void ClaimTask(const std::string& owner, const model::Run& run);
+    void BeginTask(const std::string& type, const model::Run& run);
     void End(const std::string& exec_id) { calls_.erase(exec_id); }
 
     // A node gives its attempts back at the end of a shutdown. They do not count any more, although
@@ -41,6 +42,7 @@ class LimitChecks {
     struct Call {
         std::string owner;
         bool counts = true;
+        bool begun = true;
     };
 
     bool InContact(const std::string& owner) const;

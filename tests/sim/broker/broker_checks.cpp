@@ -43,6 +43,7 @@ void BrokerChecks::Follow(const Run& run, bool running) {
         if (!with_broker) return;  // an agent has fetched it
         claimed =
             claimed_.emplace(run.id, Claimed{status.exec_id, owner_of_(world_.actor())}).first;
+        limits_.ClaimTask(claimed->second.owner, run);
     }
     // A lease that was over and goes on, as no reaper was there, is counted by nobody.
     if (claimed->second.counted) ForgetExpired();
@@ -50,7 +51,7 @@ void BrokerChecks::Follow(const Run& run, bool running) {
     if (claimed->second.counted || (with_broker && status.detail.empty())) return;
     ForgetExpired();
     claimed->second.counted = true;
-    limits_.BeginTask(run.type, claimed->second.owner, run);
+    limits_.BeginTask(run.type, run);
 }
 
 // Whoever is silent for longer than its lease does not count any more, reaped or not.

@@ -44,14 +44,14 @@ Result<std::vector<model::RunEvent>> BrokerPublisher::FindLost(broker::Link& lin
     KSANA_TRY(const store::Page<model::Run> page, parts_.store.runs().List(query));
     KSANA_TRY(const TimePoint now, parts_.store.Now());
     std::vector<model::RunEvent> lost;
-    // What was noted before this time is lost, by category.
-    std::map<std::string, TimePoint> lost_before;
+    // What was noted before this time is lost, by category; none: nothing is.
+    std::map<std::string, std::optional<TimePoint>> lost_before;
     std::map<std::string, std::deque<TimePoint>> abandoned;
     for (const model::Run& run : page.items) {
         const std::string& category = run.category;
         if (!lost_before.contains(category)) {
             KSANA_TRY(const Fate fate, FateOf(link, category));
-            TimePoint before{};
+            std::optional<TimePoint> before;
             if (fate == Fate::kGone) before = now;
             if (fate == Fate::kAbandoned) {
                 std::deque<TimePoint>& looks = abandoned[category];
@@ -62,7 +62,10 @@ Result<std::vector<model::RunEvent>> BrokerPublisher::FindLost(broker::Link& lin
             }
             lost_before[category] = before;
         }
-        if (run.updated_at >= lost_before[category]) continue;
+        const std::optional<TimePoint>& before = lost_before[category];
+        // What was noted in the future was noted before the store's clock was set back.
+        const bool since = before && run.updated_at >= *before && run.updated_at <= now;
+        if (!before || since) continue;
         lost.push_back(TakenBack(run, "its message is lost"));
     }
     abandoned_ = std::move(abandoned);

@@ -67,6 +67,21 @@ TEST_F(StoredTest, ATriggerHandsOverParametersAndObeysOverlap) {  // N-14
     EXPECT_EQ(StatusOf(scheduler, "report").run_count, 1);
 }
 
+TEST_F(StoredTest, AHandlerIsToldItsTrace) {  // D-13
+    Scheduler scheduler(context_, {.store = "memory:"});
+    std::string told;
+    ASSERT_TRUE(scheduler.Add({.id = "traced", .cron = "0 0 1 1 *"}, [&](JobContext& context) {
+        told = context.traceparent();
+        ran_.Note();
+    }));
+    ASSERT_TRUE(scheduler.Start());
+    ASSERT_TRUE(scheduler.Trigger("traced"));
+    ASSERT_TRUE(ran_.Await(1));
+    scheduler.Shutdown(10s);
+    const auto parent = model::ParseTraceParent(told);
+    ASSERT_TRUE(parent) << told;
+}
+
 TEST_F(StoredTest, AFailureIsTriedAgain) {  // N-20
     Scheduler scheduler(context_, {.store = "memory:"});
     std::atomic<int> attempts{0};

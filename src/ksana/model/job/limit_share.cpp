@@ -137,7 +137,9 @@ std::int64_t Divide(const std::vector<Party>& parties, std::size_t me, const Div
         wanted_elsewhere |= parties[n].part.wanted > parties[n].part.held;
     }
     const std::int64_t free = std::max<std::int64_t>(0, of.total - others);
-    if (mine.held > free) return std::min(mine.held, fair);  // the limit was lowered
+    // More is held than there is: the limit was lowered, or this node was away, and others have the
+    // places of its attempts. What ends must not begin again before there is room for it.
+    if (mine.held > free) return std::min(free, fair);
     if (mine.held > fair) return wanted_elsewhere ? fair : mine.held;
     return mine.wanted > mine.held || mine.held == 0 ? std::min(fair, free) : mine.held;
 }

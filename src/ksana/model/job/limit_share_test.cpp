@@ -91,6 +91,26 @@ TEST_F(LimitShareTest, ADeadNodesPlacesAreFreeWhenItsShareEnds) {
     EXPECT_EQ(book_.nodes.size(), 1U);
 }
 
+TEST_F(LimitShareTest, WhatANodeThatWasAwayStillHasMakesNoRoomWhenItEnds) {
+    limit_.max_concurrency = 2;
+    Ask("a", 0, 20);
+    Ask("b", 0, 20);
+    Ask("a", 0, 20);
+    EXPECT_EQ(Ask("b", 1, 20).places, 1);
+    now_ += kLease;
+    EXPECT_EQ(Ask("a", 1, 20).places, 2) << "b is silent";
+    const auto back = [&](std::int64_t in_use) {
+        const ShareOutcome outcome =
+            Rebalance(book_, limit_, {.owner = "b", .in_use = in_use, .waiting = 20}, now_, kLease);
+        book_ = outcome.book;
+        return outcome.places;
+    };
+    EXPECT_EQ(back(1), 0) << "a uses both";
+    EXPECT_EQ(back(0), 0) << "a still does";
+    EXPECT_EQ(Ask("a", 1, 20).places, 1);
+    EXPECT_EQ(Ask("b", 0, 20).places, 1);
+}
+
 TEST_F(LimitShareTest, WhoLeavesGivesEverythingBackAtOnce) {
     Ask("a", 0, 20);
     Ask("b", 0, 1);

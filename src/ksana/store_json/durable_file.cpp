@@ -11,6 +11,8 @@
 #include <system_error>
 #include <utility>
 
+#include "ksana/base/process/descriptor.hpp"
+
 namespace ksana::store_json {
 namespace {
 
@@ -23,22 +25,6 @@ Error SystemError(std::string_view what, const std::string& path, int number) {
     return {code,
             fmt::format("cannot {} {}: {}", what, path, std::generic_category().message(number))};
 }
-
-// A file descriptor that is closed by the destructor.
-class Descriptor {
-  public:
-    explicit Descriptor(int number) : number_(number) {}
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    ~Descriptor() {
-        if (number_ >= 0) ::close(number_);
-    }
-    int number() const { return number_; }
-    bool ok() const { return number_ >= 0; }
-
-  private:
-    int number_;
-};
 
 Result<void> WriteAll(int descriptor, std::string_view text, std::int64_t at,
                       const std::string& path) {

@@ -12,6 +12,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "ksana/base/process/descriptor.hpp"
+
 namespace ksana::server {
 namespace {
 
@@ -34,21 +36,6 @@ Error Unreadable(const std::string& path, int number) {
     return Refused(
         fmt::format("cannot read {}: {}", path, std::generic_category().message(number)));
 }
-
-// A file descriptor that is closed by the destructor.
-class Descriptor {
-  public:
-    explicit Descriptor(int number) : number_(number) {}
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    ~Descriptor() {
-        if (number_ >= 0) ::close(number_);
-    }
-    int number() const { return number_; }
-
-  private:
-    int number_;
-};
 
 // A pipe is the `<(…)` of a shell: its other end decides who reads it.
 Result<void> CheckSecret(const std::string& path, const struct stat& facts) {

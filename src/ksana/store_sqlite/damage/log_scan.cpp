@@ -10,6 +10,8 @@
 #include <system_error>
 #include <utility>
 
+#include "ksana/base/process/descriptor.hpp"
+
 namespace ksana::store_sqlite {
 namespace {
 
@@ -40,21 +42,18 @@ Sum Add(Sum sum, std::string_view bytes, bool big) {
 // Reads a file from its beginning. Owns its descriptor.
 class FileReader {
   public:
-    explicit FileReader(int descriptor) : descriptor_(descriptor) {}
-    FileReader(const FileReader&) = delete;
-    FileReader& operator=(const FileReader&) = delete;
-    ~FileReader() { ::close(descriptor_); }
+    explicit FileReader(int descriptor) : file_(descriptor) {}
 
     // Returns whether `count` more bytes could be read.
     bool Next(std::string& out, std::int64_t count) {
         out.resize(static_cast<std::size_t>(count));
-        const ssize_t got = ::pread(descriptor_, out.data(), out.size(), at_);
+        const ssize_t got = ::pread(file_.number(), out.data(), out.size(), at_);
         at_ += count;
         return got == count;
     }
 
   private:
-    int descriptor_;
+    const Descriptor file_;
     std::int64_t at_ = 0;
 };
 

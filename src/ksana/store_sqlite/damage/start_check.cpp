@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "ksana/base/log/log.hpp"
+#include "ksana/base/process/descriptor.hpp"
 #include "ksana/base/text/crc32c.hpp"
 #include "ksana/base/time/clock.hpp"
 #include "ksana/store_sqlite/damage/log_scan.hpp"
@@ -31,12 +32,11 @@ bool IsLater(std::uint32_t a, std::uint32_t b) {
 // copied into it. No connection of this process has the database open.
 bool HasPageOf(const std::string& path, const LogMark& mark) {
     if (mark.frames == 0 || mark.page == 0 || mark.sum == 0) return false;
-    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (file < 0) return false;
+    const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file.ok()) return false;
     std::string page(kPageBytes, '\0');
     const ssize_t got =
-        ::pread(file, page.data(), page.size(), std::int64_t{mark.page - 1} * kPageBytes);
-    ::close(file);
+        ::pread(file.number(), page.data(), page.size(), std::int64_t{mark.page - 1} * kPageBytes);
     return got == static_cast<ssize_t>(page.size()) && std::max(Crc32c(page), 1U) == mark.sum;
 }
 

@@ -113,7 +113,8 @@ inline constexpr const char* kError = R"(,"error":"no")";
 // RunOnce, and time stands still until it is moved.
 class BrokerEngineTest : public ServiceFixture {
   protected:
-    BrokerEngineTest() {
+    // `length`: messages that fit into a queue of tasks.
+    explicit BrokerEngineTest(std::size_t length = 10) : queues_("ksana", length) {
         limits_.OnRoom([this] { polls_.Notify(); });
         MakePublisher({});
     }
@@ -176,7 +177,7 @@ class BrokerEngineTest : public ServiceFixture {
     SeededRandom chance_{7};
     SeededRandom jitter_{8};
     broker::MemoryBroker broker_{clock_, chance_};
-    BrokerQueues queues_{"ksana", 10};
+    const BrokerQueues queues_;
     store::FaultPlan faults_;
     std::unique_ptr<store::Store> faulty_ = store::MakeFaultyStore(*store_, faults_);
     LimitTracker book_of_limits_{{}};

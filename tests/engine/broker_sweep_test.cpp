@@ -69,6 +69,38 @@ TEST_F(BrokerSweepTest, ANewLinkThatFindsNoQueueTellsTheSweep) {
     EXPECT_EQ(Waiting(TasksOf()), 1U);
 }
 
+// A first start finds no queue either.
+TEST_F(BrokerSweepTest, WhatIsPublishedAfterTheQueueWasMadeIsNotLost) {
+    broker_.SetDown(true);
+    Turn();
+    broker_.Delete(TasksOf());
+    const Uuid id = Submit();
+    broker_.SetDown(false);
+    Advance(seconds(5));
+    const std::string first = StatusOf(id).exec_id;
+    EXPECT_EQ(StatusOf(id).owner, model::kBrokerOwner);
+    Advance(seconds(5));
+    EXPECT_EQ(StatusOf(id).exec_id, first);
+    EXPECT_EQ(Waiting(TasksOf()), 1U);
+    EXPECT_EQ(publisher_->counts().lost, 0U);
+}
+
+class LargeQueueTest : public BrokerEngineTest {
+  protected:
+    LargeQueueTest() : BrokerEngineTest(10'000) {}
+};
+
+TEST_F(LargeQueueTest, AllThatADeletedQueueHadIsPublishedAgain) {
+    constexpr std::size_t kTasks = 2'500;  // more than one look finds
+    for (std::size_t n = 0; n < kTasks; ++n) Submit();
+    for (int turn = 0; turn < 3; ++turn) Turn();
+    ASSERT_EQ(Waiting(TasksOf()), kTasks);
+    broker_.Delete(TasksOf());
+    for (int turn = 0; turn < 3; ++turn) Advance(seconds(5));
+    EXPECT_EQ(publisher_->counts().lost, kTasks);
+    EXPECT_EQ(Waiting(TasksOf()), kTasks);
+}
+
 TEST_F(BrokerSweepTest, WhatWasNotedBeforeTheClockWasSetBackIsLostToo) {
     const Uuid id = Published();
     const std::string before = StatusOf(id).exec_id;

@@ -275,10 +275,12 @@ Result<void> BrokerPublisher::DeclareFor(broker::Link& link, const std::string& 
     return {};
 }
 
-// The next sweep comes at once, before anything more is published there.
+// The next sweep comes at once. What is noted from now on is in the queue that is made anew.
 void BrokerPublisher::NoteGone(const std::string& category) {
+    const auto now = parts_.store.Now();
     declared_.erase(category);
-    gone_.insert(category);
+    gone_.insert_or_assign(category, now ? std::optional(*now) : std::nullopt);
+    gone_cursor_.clear();
     sweep_at_ = {};
 }
 

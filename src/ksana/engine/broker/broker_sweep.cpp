@@ -26,7 +26,6 @@ void BrokerPublisher::Sweep() {
             {{"error", lost.error().Describe()}});
         return;
     }
-    gone_.clear();
     if (lost->empty()) return;
     counts_[kLost] += lost->size();
     Log(LogLevel::kWarn, "messages of tasks are lost, they are published again",
@@ -34,13 +33,16 @@ void BrokerPublisher::Sweep() {
     Report(*std::move(lost));
 }
 
-// Looks at the oldest runs that the broker has; lost ones stay until they are among these.
+// Looks at the oldest runs that the broker has; lost ones stay until they are among these. When a
+// queue is gone, one look after the other sees all runs.
 Result<std::vector<model::RunEvent>> BrokerPublisher::FindLost(broker::Link& link) {
     store::RunQuery query;
     query.filter.states = model::SetOf(model::RunState::kRunning);
     query.filter.owner = std::string(model::kBrokerOwner);
     query.descending = false;
     query.limit = kMostSwept;
+    query.cursor = gone_cursor_;
+    const std::size_t known = gone_.size();
     KSANA_TRY(const store::Page<model::Run> page, parts_.store.runs().List(query));
     KSANA_TRY(const TimePoint now, parts_.store.Now());
     std::vector<model::RunEvent> lost;
@@ -52,7 +54,7 @@ Result<std::vector<model::RunEvent>> BrokerPublisher::FindLost(broker::Link& lin
         if (!lost_before.contains(category)) {
             KSANA_TRY(const Fate fate, FateOf(link, category));
             std::optional<TimePoint> before;
-            if (fate == Fate::kGone) before = now;
+            if (fate == Fate::kGone) before = gone_[category].value_or(now);
             if (fate == Fate::kAbandoned) {
                 std::deque<TimePoint>& looks = abandoned[category];
                 looks = std::move(abandoned_[category]);
@@ -62,13 +64,19 @@ Result<std::vector<model::RunEvent>> BrokerPublisher::FindLost(broker::Link& lin
             }
             lost_before[category] = before;
         }
-        const std::optional<TimePoint>& before = lost_before[category];
+        std::optional<TimePoint> before = lost_before[category];
+        if (!before) continue;
+        // A node that has claimed it publishes it just now, unless it has died.
+        if (run.status.detail.empty()) *before -= kLostAfter;
         // What was noted in the future was noted before the store's clock was set back.
-        const bool since = before && run.updated_at >= *before && run.updated_at <= now;
-        if (!before || since) continue;
+        if (run.updated_at >= *before && run.updated_at <= now) continue;
         lost.push_back(TakenBack(run, "its message is lost"));
     }
-    abandoned_ = std::move(abandoned);
+    if (query.cursor.empty()) abandoned_ = std::move(abandoned);
+    const bool news = gone_.size() != known && !query.cursor.empty();
+    if (page.next.empty() && !news) gone_.clear();
+    gone_cursor_ = gone_.empty() || news ? std::string() : page.next;
+    if (!gone_.empty()) sweep_at_ = {};  // a page at a time
     return lost;
 }
 
@@ -83,7 +91,7 @@ Result<BrokerPublisher::Fate> BrokerPublisher::FateOf(broker::Link& link,
         return abandoned ? Fate::kAbandoned : Fate::kInUse;
     }
     if (state.error().code == Code::kNotFound) {
-        declared_.erase(category);
+        NoteGone(category);
         const auto declared = DeclareFor(link, category);
         if (declared) return Fate::kGone;
         link_.Lose(declared.error());

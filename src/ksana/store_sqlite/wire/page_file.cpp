@@ -34,8 +34,11 @@ int Read(sqlite3_file* file, void* out, int count, sqlite3_int64 offset) {
 // The checksum is noted first: if the write fails or is cut short by the end of the process, the
 // log still has the page, and it is written again.
 int Write(sqlite3_file* file, const void* bytes, int count, sqlite3_int64 offset) {
-    if (SumsOf(file) != nullptr) SumsOf(file)->Wrote(offset, Bytes(bytes, count));
-    return PageOf(file).file.Write(bytes, count, offset);
+    PageSums* const sums = SumsOf(file);
+    if (sums != nullptr) sums->Wrote(offset, Bytes(bytes, count));
+    const int rc = PageOf(file).file.Write(bytes, count, offset);
+    if (sums != nullptr && rc == SQLITE_OK) sums->Reached(offset + count);
+    return rc;
 }
 
 // The checksums go first: a database that is shorter than they say is damaged.

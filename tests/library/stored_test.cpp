@@ -2,6 +2,7 @@
 
 #include <thread>
 
+#include "ksana/model/run/trace_context.hpp"
 #include "ksana/store/store.hpp"
 #include "library/library_fixture.hpp"
 #include "library/run_signal.hpp"

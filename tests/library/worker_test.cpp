@@ -114,14 +114,14 @@ TEST_F(WorkerTest, AHandlerContinuesTheTraceOfTheSubmitter) {
     ASSERT_TRUE(worker.Handle(
         "traced", [](TaskContext& task) { return '"' + std::string(task.traceparent()) + '"'; }));
     Run(worker);
-    const std::string id = Submit(
-        R"({"type":"traced","traceparent":"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"})");
+    const std::string id = Submit(R"({"type":"traced",
+        "traceparent":"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"})");
     const Json run = AwaitState(id, "succeeded");
     Stop(worker);
     std::string attempt;
     const Json spans = api_->Get("/api/v1/runs/" + id + "/spans").value().json;
     for (const Json& span : spans.At("/spans").Items()) {
-        if (span.TextAt("/name") == "attempt 1") attempt = span.TextAt("/id");
+        if (span.TextAt("/name") == "attempt 1") attempt = span.TextAt("/span_id");
     }
     EXPECT_EQ(run.TextAt("/result"), "00-4bf92f3577b34da6a3ce929d0e0e4736-" + attempt + "-01");
 }

@@ -122,9 +122,9 @@ class BrokerPublisher final : public Service {
     // Used by RunOnce only:
     std::set<std::string> declared_;             // categories whose queue this link has declared
     std::map<std::string, SteadyPoint> paused_;  // types whose queue is full, until then
-    // Categories whose queue was not there when this node looked or published, and when that was, by
-    // the store's clock; none: unknown. What was in it is lost, also if somebody has made the queue
-    // again before the sweep. Until the sweep has found it all.
+    // Categories whose queue was not there when this node looked or published, and when that was,
+    // by the store's clock; none: unknown. What was in it is lost, also if somebody has made the
+    // queue again before the sweep. Until the sweep has found it all.
     std::map<std::string, std::optional<TimePoint>> gone_;
     std::string gone_cursor_;  // where the sweep goes on to look; empty: from the beginning
     // The looks that found the queue of a category abandoned without a break, by the store's clock;

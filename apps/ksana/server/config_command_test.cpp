@@ -39,7 +39,7 @@ TEST_F(ConfigCommandTest, ShowsWhereEachValueCameFrom) {
 
 TEST_F(ConfigCommandTest, WhatItShowsIsAFileOfSettings) {
     Write(
-        "egress_allow = [\"10.0.0.0/8\", \"fd00::/8\"]\nnode_name = \"a\\\"b\"\n"
+        "egress_allow = [\"10.0.0.0/8\", \"fd00::/8\"]\ndata_dir = \"a\\\"b\"\n"
         "max_body = \"2MB\"\n");
     ASSERT_EQ(app_.Run({"config", "show"}), 0) << app_.output().err;
     const std::string first = app_.output().out;

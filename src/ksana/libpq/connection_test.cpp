@@ -43,7 +43,7 @@ TEST_F(ConnectionTest, ServerErrorsGetTheirCodes) {
     EXPECT_EQ(FaultOf("DO $$ BEGIN RAISE SQLSTATE '40P01'; END $$").kind, FaultKind::kConflict);
     EXPECT_EQ(FaultOf("DO $$ BEGIN RAISE SQLSTATE '40001'; END $$").error.code, Code::kConflict);
     EXPECT_EQ(FaultOf("DO $$ BEGIN RAISE SQLSTATE '55P03'; END $$").kind, FaultKind::kConflict);
-    EXPECT_EQ(FaultOf("DO $$ BEGIN RAISE SQLSTATE '53100'; END $$").error.code, Code::kExhausted);
+    EXPECT_EQ(FaultOf("DO $$ BEGIN RAISE SQLSTATE '53100'; END $$").error.code, Code::kStorageFull);
     EXPECT_EQ(FaultOf("DO $$ BEGIN RAISE SQLSTATE '42501'; END $$").error.code,
               Code::kPermissionDenied);
     EXPECT_EQ(FaultOf("DO $$ BEGIN RAISE SQLSTATE 'XX001'; END $$").error.code, Code::kDataLoss);

@@ -7,7 +7,6 @@
 #include "ksana/base/log/log.hpp"
 #include "ksana/store_sqlite/backend_fixture.hpp"
 #include "ksana/store_sqlite/damage/log_layout.hpp"
-#include "ksana/store_sqlite/damage/page_sums.hpp"
 #include "ksana/store_sqlite/sqlite_backend.hpp"
 #include "ksana/store_sqlite/wire/connection.hpp"
 
@@ -263,19 +262,6 @@ TEST_F(DamageTest, ADatabaseCutInHalfStopsTheWriterAndIsKept) {
     EXPECT_EQ(fs::file_size(Path()), bytes / 2) << "nothing is written into the copy";
     EXPECT_TRUE(fs::exists(LogPath()));
     ExpectRefused("was cut");
-}
-
-TEST_F(DamageTest, AWriteBeyondTheEndThatFailedIsNoCut) {
-    PageSums sums(Path(), true);
-    const std::string page(kPageBytes, 'p');
-    sums.Wrote(0, page);
-    sums.Reached(kPageBytes);
-    sums.Wrote(kPageBytes, page);  // the disk is full
-    EXPECT_EQ(sums.database_bytes(), kPageBytes);
-    EXPECT_FALSE(sums.CutOff(kPageBytes));
-    sums.Wrote(kPageBytes, page);
-    sums.Reached(2 * kPageBytes);
-    EXPECT_TRUE(sums.CutOff(kPageBytes));
 }
 
 TEST_F(DamageTest, ADatabaseThatWasDeletedIsTold) {

@@ -144,7 +144,6 @@ Result<void> PageSums::Load() {
     }
     // The last block is filled with zeros.
     while (!sums.empty() && sums.back() == 0) sums.pop_back();
-    bytes_ = static_cast<std::int64_t>(sums.size()) * kPageBytes;
     pages_.Assign(std::move(sums));
     return {};
 }
@@ -170,19 +169,12 @@ void PageSums::Wrote(std::int64_t offset, std::string_view bytes) {
     dirty_[block] = true;
 }
 
-void PageSums::Reached(std::int64_t end) {
-    std::int64_t known = bytes_;
-    while (known < end && !bytes_.compare_exchange_weak(known, end)) continue;
-}
-
 bool PageSums::IsWhole(std::int64_t offset, std::string_view bytes) {
     if (!IsPage(offset, bytes)) return true;
     const std::size_t page = PageAt(offset);
     const std::uint32_t known = pages_.Get(page);
     if (known == 0) {
-        if (descriptor_ < 0) return true;
-        Wrote(offset, bytes);
-        Reached(offset + kPageBytes);
+        if (descriptor_ >= 0) Wrote(offset, bytes);
         return true;
     }
     if (known == SumOf(bytes)) return true;
@@ -198,7 +190,6 @@ bool PageSums::CutOff(std::int64_t offset) {
 
 bool PageSums::Cut(std::int64_t bytes) {
     const std::size_t count = PageAt(bytes + kPageBytes - 1);
-    bytes_ = std::min<std::int64_t>(bytes_, static_cast<std::int64_t>(count) * kPageBytes);
     if (count >= pages_.size()) return true;
     pages_.Cut(count);
     {
@@ -291,7 +282,6 @@ bool PageSums::ForgetLog() {
 
 bool PageSums::Forget() {
     pages_.Cut(0);
-    bytes_ = 0;
     {
         const MutexLock lock(mutex_);
         dirty_.clear();

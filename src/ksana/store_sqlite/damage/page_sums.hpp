@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -49,11 +48,9 @@ class PageSums {
     // Notes that no log is expected any more if the close of the last connection has deleted it.
     ~PageSums();
 
-    // Of the database. Wrote is of the writer, and comes before the write; Reached says that the
-    // file ends there or beyond. IsWhole returns false if the page differs from its checksum, and
-    // logs that; CutOff if it lies beyond the end of the file.
+    // Of the database. Wrote is of the writer. IsWhole returns false if the page differs from its
+    // checksum, and logs that; CutOff if it lies beyond the end of the file.
     void Wrote(std::int64_t offset, std::string_view bytes);
-    void Reached(std::int64_t end);
     bool IsWhole(std::int64_t offset, std::string_view bytes);
     bool CutOff(std::int64_t offset);
     // The database was cut, or is about to be.
@@ -64,7 +61,7 @@ class PageSums {
     // Makes the checksums durable. Call it when the database is, too.
     [[nodiscard]] bool Save();
     // Bytes that the database has at least.
-    std::int64_t database_bytes() const { return bytes_; }
+    std::int64_t database_bytes() { return static_cast<std::int64_t>(pages_.size()) * kPageBytes; }
 
     // Of the log. LogWrote is of the writer.
     void LogWrote(std::int64_t offset, std::string_view bytes);
@@ -100,8 +97,6 @@ class PageSums {
     const bool marks_;
     int descriptor_ = -1;  // -1: nothing is written
     SumTable pages_;
-    // Not more than the file has: a write beyond its end may have failed, as the disk was full.
-    std::atomic<std::int64_t> bytes_{0};
     SumTable frames_;  // since this start; those of before were checked by ScanLog
 
     Mutex mutex_;

@@ -31,13 +31,13 @@ int Read(sqlite3_file* file, void* out, int count, sqlite3_int64 offset) {
     return sums->IsWhole(offset, Bytes(out, count)) ? SQLITE_OK : SQLITE_CORRUPT;
 }
 
-// The checksum is noted first: if the write fails or is cut short by the end of the process, the
-// log still has the page, and it is written again.
+// A page whose write fails (a full disk) is still in the log, and is read from there. It is not
+// noted: the database would look as if it had been cut.
 int Write(sqlite3_file* file, const void* bytes, int count, sqlite3_int64 offset) {
-    PageSums* const sums = SumsOf(file);
-    if (sums != nullptr) sums->Wrote(offset, Bytes(bytes, count));
     const int rc = PageOf(file).file.Write(bytes, count, offset);
-    if (sums != nullptr && rc == SQLITE_OK) sums->Reached(offset + count);
+    if (rc == SQLITE_OK && SumsOf(file) != nullptr) {
+        SumsOf(file)->Wrote(offset, Bytes(bytes, count));
+    }
     return rc;
 }
 

@@ -97,7 +97,7 @@ TEST_P(BrokerTest, TheLargestBodyPasses) {
 // A prefetch of a thousand messages of 8 MiB must not take 8 GiB of the receiver's memory.
 TEST_P(BrokerTest, LargeMessagesAreHandedOutAFewAtATime) {
     const std::string queue = Queue("q");
-    constexpr std::size_t kMessages = 5;  // few: the broker of the tests may use 256 MB
+    constexpr std::size_t kMessages = 5;
     constexpr std::size_t kInOneGo = broker::kMaxReceivedBytes / broker::kMaxBodyBytes;
     OutMessage large = Out(queue, "large");
     large.message.body.assign(broker::kMaxBodyBytes, 'x');

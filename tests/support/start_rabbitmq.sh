@@ -77,7 +77,7 @@ ssl_options.certfile = $folder/cert.pem
 ssl_options.keyfile = $folder/key.pem
 default_user = ksana
 default_pass = $password
-vm_memory_high_watermark.absolute = 256MB
+vm_memory_high_watermark.absolute = 1GB
 disk_free_limit.absolute = 1MB
 log.console.level = info
 CONF

@@ -52,6 +52,16 @@ class DamageTest : public BackendFixture {
         ASSERT_EQ(status, 0);
         ASSERT_TRUE(fs::exists(LogPath()));
     }
+    // As another program does that opens a database after a crash: its close copies the log into
+    // the database and deletes it.
+    void OpenAndCloseElsewhere() {
+        sqlite3* database = nullptr;
+        ASSERT_EQ(sqlite3_open_v2(Path().c_str(), &database, SQLITE_OPEN_READWRITE, nullptr),
+                  SQLITE_OK);
+        const DatabaseHandle owned(database);
+        ASSERT_EQ(sqlite3_exec(database, "PRAGMA integrity_check", nullptr, nullptr, nullptr),
+                  SQLITE_OK);
+    }
     static void Flip(const std::string& path, std::uintmax_t byte) {
         std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
         file.seekg(static_cast<std::streamoff>(byte));
@@ -201,14 +211,7 @@ TEST_F(DamageTest, ALogThatVanishedWhileStoppedIsTold) {
 
 TEST_F(DamageTest, AnotherProgramMayCopyTheLog) {
     MakeKilled(10);
-    {
-        sqlite3* database = nullptr;
-        ASSERT_EQ(sqlite3_open_v2(Path().c_str(), &database, SQLITE_OPEN_READWRITE, nullptr),
-                  SQLITE_OK);
-        const DatabaseHandle owned(database);
-        ASSERT_EQ(sqlite3_exec(database, "PRAGMA integrity_check", nullptr, nullptr, nullptr),
-                  SQLITE_OK);
-    }
+    OpenAndCloseElsewhere();
     ASSERT_FALSE(fs::exists(LogPath())) << "the close has deleted it";
     const auto backend = Open();
     EXPECT_EQ(Load(*backend, {Id(10)}).size(), 1U);
@@ -217,14 +220,7 @@ TEST_F(DamageTest, AnotherProgramMayCopyTheLog) {
 // The process was killed before it had marked a commit as durable.
 TEST_F(DamageTest, AnotherProgramMayCopyALogWithoutAMark) {
     MakeKilled(0);
-    {
-        sqlite3* database = nullptr;
-        ASSERT_EQ(sqlite3_open_v2(Path().c_str(), &database, SQLITE_OPEN_READWRITE, nullptr),
-                  SQLITE_OK);
-        const DatabaseHandle owned(database);
-        ASSERT_EQ(sqlite3_exec(database, "PRAGMA integrity_check", nullptr, nullptr, nullptr),
-                  SQLITE_OK);
-    }
+    OpenAndCloseElsewhere();
     const auto backend = Open();
     ASSERT_NE(backend, nullptr);
     EXPECT_TRUE(Insert(*backend, {MakeRun(1)}));
